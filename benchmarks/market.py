@@ -58,7 +58,7 @@ class Scenario:
 
     async def proof(self, act: Act, task_id: int | None, agent: str, content: str = "") -> Proof:
         """The agent's signature."""
-        market = await self.market.ledger.market_id(TEAM)
+        market = await self.market.embedded.market_id(TEAM)
         return self.keys[agent].prove(market, act, task_id=task_id, content=content)
 
     async def run_task(self) -> float:

@@ -25,6 +25,7 @@ from eth_utils.crypto import keccak
 
 from arena.chain.artifact import load_artifact
 
+CHAIN_ID = 31_337
 ETHER = 10**18
 ZERO = "0x" + "00" * 20
 NO_SALT = b"\0" * 32
@@ -62,6 +63,8 @@ class Done:
     logs: Sequence[Log]
     gas: int
     """Of the whole transaction, as a chain would charge it."""
+    computation: Any
+    """The EVM's own record, with the calls that were made inside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,15 +105,21 @@ class Chain:
     """One contract on a chain of its own."""
 
     def __init__(self, abi: Sequence[Mapping[str, Any]], bytecode: bytes) -> None:
-        self.env = Env()
+        self.env = untraced(Env())
         self.functions = {one["name"]: one for one in abi if one["type"] == "function"}
         self.events = {
             event_abi_to_log_topic(one): one  # pyright: ignore[reportArgumentType]
             for one in abi
             if one["type"] == "event"
         }
+        self._read: dict[bytes, Any] = {}
+        """What views returned since the last call that changed something; no view has a clock."""
         self.set_time(START)
-        made, self.deployment = self.env.deploy(bytecode=bytecode)
+        self.set_chain_id(CHAIN_ID)
+        made, self.deployment = self.env.deploy(
+            bytecode=bytecode,
+            sender=address_of("deployer"),  # always at the same address
+        )
         if self.deployment.is_error:
             raise self.deployment.error
         self.address = str(made)
@@ -123,31 +132,47 @@ class Chain:
 
     # Calls.
 
-    def call(self, name: str, *given: Any, by: str, value: int = 0, gas: int = 10_000_000) -> Done:
-        """A transaction by this address. `Reverted` if it is refused."""
+    def call(
+        self,
+        name: str,
+        *given: Any,
+        by: str,
+        value: int = 0,
+        gas: int = 10_000_000,
+        is_trial: bool = False,
+    ) -> Done:
+        """A transaction by this address; `Reverted` if it is refused. A trial changes nothing."""
         data = self.data(name, *given)
         self.new_transaction(by, self.address)
         made = self.env.execute_code(
-            to_address=self.address, sender=by, value=value, data=data, gas=gas - intrinsic(data)
+            to_address=self.address,
+            sender=by,
+            value=value,
+            data=data,
+            gas=gas - intrinsic(data),
+            simulate=is_trial,
         )
         if made.is_error:
             raise Reverted(reason_of(made.output))
+        self._read.clear()
         used = intrinsic(data) + made.get_gas_used()
         return Done(
             value=self._output(name, made.output),
             logs=[self.log(*entry[1:]) for entry in made.get_log_entries() if self._is_mine(entry)],
             # A chain gives back at most a fifth of the gas.
             gas=used - min(made.get_gas_refund(), used // 5),
+            computation=made,
         )
 
     def read(self, name: str, *given: Any) -> Any:
         """What a view returns."""
-        made = self.env.execute_code(
-            to_address=self.address, data=self.data(name, *given), is_modifying=False
-        )
-        if made.is_error:
-            raise Reverted(reason_of(made.output))
-        return self._output(name, made.output)
+        data = self.data(name, *given)
+        if data not in self._read:
+            made = self.env.execute_code(to_address=self.address, data=data, is_modifying=False)
+            if made.is_error:
+                raise Reverted(reason_of(made.output))
+            self._read[data] = self._output(name, made.output)
+        return self._read[data]
 
     def data(self, name: str, *given: Any) -> bytes:
         """The bytes of a call."""
@@ -191,6 +216,14 @@ class Chain:
     def set_time(self, seconds: int) -> None:
         self.env.evm.patch.timestamp = seconds
 
+    @property
+    def chain_id(self) -> int:
+        return self.env.evm.patch.chain_id
+
+    def set_chain_id(self, chain_id: int) -> None:
+        self.env.evm.patch.chain_id = chain_id
+        self._read.clear()
+
     def balance(self, who: str) -> int:
         return self.env.get_balance(who)
 
@@ -222,7 +255,7 @@ class Chain:
             domain_data={
                 "name": "Arena",
                 "version": "1",
-                "chainId": self.env.evm.patch.chain_id if chain_id is None else chain_id,
+                "chainId": self.chain_id if chain_id is None else chain_id,
                 "verifyingContract": contract or self.address,
             },
             message_types={kind: [{"type": shape, "name": name} for shape, name in fields]},
@@ -233,8 +266,7 @@ class Chain:
     def commitment(self, task_id: int, agent: str, result_hash: str, salt: bytes) -> bytes:
         """What an agent commits to, computed without the contract."""
         shape = ["uint256", "address", "uint256", "address", "bytes32", "bytes32"]
-        chain_id = self.env.evm.patch.chain_id
-        given = [chain_id, self.address, task_id, agent, keccak(text=result_hash), salt]
+        given = [self.chain_id, self.address, task_id, agent, keccak(text=result_hash), salt]
         return keccak(encode(shape, given))
 
     # Paths through a task's life, with the parties ann, solver and jim.
@@ -270,6 +302,19 @@ class Chain:
     def judge(self, task_id: int, score: int, **named: Any) -> Done:
         given = (task_id, score, address_of("solver"), "result", "why")
         return self.call("judgeAndPay", *given, **{"by": address_of("jim"), **named})
+
+
+def untraced(env: Env) -> Env:
+    """Without titanoboa's record of storage, which is not used here.
+
+    Every new Env wraps the two opcodes once more, for all of them: hundreds would be slow and then
+    too deep for Python's stack.
+    """
+    opcodes = env.evm.vm.state.computation_class.opcodes
+    for number, wrapped in ((0x20, "sha3"), (0x55, "sstore")):
+        while hasattr(opcodes[number], wrapped):
+            opcodes[number] = getattr(opcodes[number], wrapped)
+    return env
 
 
 def named(shape: Any, value: Any) -> Any:

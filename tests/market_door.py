@@ -6,6 +6,7 @@ from typing import Any
 from arena.market.agents import Applicant
 from arena.market.call import ANYONE, Action, Call, Receipt
 from arena.market.market import Market
+from arena.market.records.reading import MarketReader
 from arena.market.signing import Proof
 from arena.market.task import Task
 
@@ -14,7 +15,7 @@ class Door(Market):
     """The interface that tests call."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.ledger, name)
+        return getattr(self.reader if hasattr(MarketReader, name) else self.embedded, name)
 
     async def apply(
         self, team_id: str, task_id: int, agent: str, proof: Proof, *, key: str | None = None
@@ -121,10 +122,10 @@ class Door(Market):
         return await self.act(team_id, task_id, Call(action=Action.SETTLE, by=by), key=key)
 
     async def balances(self, team_id: str) -> dict[str, int]:
-        return {one.account: one.amount for one in await self.ledger.balances(team_id)}
+        return {one.account: one.amount for one in await self.embedded.balances(team_id)}
 
     async def applicants(self, team_id: str, task_id: int) -> Sequence[Applicant]:
-        return (await self.ledger.story(team_id, task_id)).applicants
+        return (await self.reader.story(team_id, task_id)).applicants
 
     async def result_of(self, task: Task) -> bytes:
         assert task.result_hash is not None

@@ -17,7 +17,7 @@ from arena.amounts import Amount
 from arena.errors import ArenaError
 from arena.market.call import Receipt
 from arena.market.errors import KeyConflict
-from arena.market.signing import Act, commitment_of
+from arena.market.signing import Act
 from arena.market.task import Assignment, TaskPost, TimeoutPolicy
 from arena.scoring.components import share_score
 from arena.scoring.history import Subject
@@ -89,6 +89,10 @@ Expect = Callable[[Model, int], None]
 class MarketMachine:
     """One history of one team: the same number gives the same history every time."""
 
+    modes = MODES
+    tick = 1
+    """The smallest step of the ledger's clock, in microseconds."""
+
     def __init__(self, world: World, done: Counter[str], number: int) -> None:
         self.world, self.done = world, done
         self.chance = Random(number)
@@ -122,10 +126,11 @@ class MarketMachine:
         """Check what must hold for the whole history."""
         self.check_events()
         self.check_executions()
+        self.check_projections()
         self.check_exits()
 
     def act(self, chance: Random) -> None:
-        act, mode = chance.choice(STEPS), chance.choice(MODES)
+        act, mode = chance.choice(STEPS), chance.choice(self.modes)
         self.flaw = chance.choice(FLAWS) if act == "go_on" else "anything"
         if act in ("deposit", "withdraw"):
             self.cash(act, chance.choice(PEOPLE), chance.randint(1, 60), mode)
@@ -158,7 +163,7 @@ class MarketMachine:
     def post(self, chance: Random, mode: str) -> None:
         if len([job for job in self.model.jobs.values() if job.is_live]) >= 2:
             return
-        job = a_job(chance, self.model.now)
+        job = self.new_job(chance)
         new = self.offer(job)
         self.perform(
             "post",
@@ -180,9 +185,11 @@ class MarketMachine:
         if self.flaw is None and is_over:
             act = "settle" if job.state in ("judged", "disputed") else "expire"
         elif act in ("settle", "expire"):
-            self.set_time(max(self.model.now, job.exit() + chance.choice([-1, 0, 0, 1])))
+            self.set_time(max(self.model.now, job.exit() + self.near(chance, [-1, 0, 0, 1])))
         elif self.flaw == "edge":
-            self.set_time(max(self.model.now, self.edge(chance, job) + chance.choice([-1, 0, 1])))
+            self.set_time(
+                max(self.model.now, self.edge(chance, job) + self.near(chance, [-1, 0, 1]))
+            )
         getattr(self, act)(chance, mode, number, job)
 
     def edge(self, chance: Random, job: Job) -> int:
@@ -277,7 +284,7 @@ class MarketMachine:
         if job.fallback and self.flaw is None and chance.random() < 0.4:
             by = job.fallback
             if self.model.now < job.judge_end and job.state == "submitted":
-                self.set_time(job.judge_end + chance.choice([-1, 0, 1]))
+                self.set_time(job.judge_end + self.near(chance, [-1, 0, 1]))
         if self.flaw in ("content", "anything"):
             match chance.randrange(3):
                 case 0:
@@ -409,6 +416,12 @@ class MarketMachine:
         assert [event.id for event in seen] == sorted({event.id for event in seen})
         assert [event.at for event in seen] == sorted(event.at for event in seen)
 
+    def check_projections(self) -> None:
+        """Reputations and executions follow from the events: computing them anew changes none."""
+        rebuilt = self.world.run(self.world.market.rebuild(self.team))
+        assert (rebuilt.reputations, rebuilt.executions) == (0, 0), rebuilt
+        assert rebuilt.tasks == len(self.model.jobs)
+
     def check_executions(self) -> None:
         scores = Scores(self.world.database, DEFAULT_WEIGHTS)
         for agent in AGENTS:
@@ -534,9 +547,15 @@ class MarketMachine:
         self.model.now = microseconds
         self.world.set_time(microseconds)
 
+    def near(self, chance: Random, ticks: list[int]) -> int:
+        """Some ticks before or after a moment."""
+        return chance.choice(ticks) * self.tick
+
+    def new_job(self, chance: Random) -> Job:
+        return a_job(chance, self.model.now)
+
     def commitment(self, number: int, agent: str, name: str) -> str:
-        market = self.world.run(self.world.market.market_id(self.team))
-        return commitment_of(market, number, agent, HASHES[name], "salt")
+        return self.world.commitment(self.team, number, agent, HASHES[name])
 
     def offer(self, job: Job) -> TaskPost:
         moment = self.world.moment

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from arena.market import effects, moves
-from arena.market.call import Action, Call, Step
+from arena.market.call import Action, Call, EventKind, Step
 from arena.market.errors import InsufficientFunds
 from arena.market.money import OUTSIDE, EntryKind, NewEntry, Posting, transfer, user
 from arena.market.moves import Move, Role
-from arena.market.records import ledger
+from arena.market.records import embedded, projecting
 from arena.market.task import Task, TaskState
 
 TICK = timedelta(microseconds=1)
@@ -70,8 +70,8 @@ def in_ledger(name: str, mutated: Callable[..., Any]) -> Plant:
     """Replace a function of the ledger; the new one gets the original first."""
 
     def plant(patch: Patch) -> None:
-        original = getattr(ledger, name)
-        patch.setattr(ledger, name, lambda *given, **named: mutated(original, *given, **named))
+        original = getattr(embedded, name)
+        patch.setattr(embedded, name, lambda *given, **named: mutated(original, *given, **named))
 
     return plant
 
@@ -122,8 +122,13 @@ def bond_to_disputer(task: Task, call: Call, step: Step) -> Step:
     return replace(step, entry=replace(step.entry, postings=(*others, back)))
 
 
-def no_fault(task: Task, call: Call, step: Step) -> Step:
-    return replace(step, reputation=None) if step.task.state is TaskState.EXPIRED else step
+def no_fault(patch: Patch) -> None:
+    right = projecting.gained_reputation
+    patch.setattr(
+        projecting,
+        "gained_reputation",
+        lambda task, kind: None if kind is EventKind.EXPIRED else right(task, kind),
+    )
 
 
 async def escrow_stays_full(right: Any, connection: Any, team: str, entry: NewEntry, *rest: Any):
@@ -263,6 +268,6 @@ MUTANTS = [
     Mutant(
         name="a missed deadline is nobody's fault",
         history=27,
-        plant=every_step(no_fault),
+        plant=no_fault,
     ),
 ]

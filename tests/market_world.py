@@ -13,7 +13,7 @@ from sqlalchemy import event
 from arena import clock
 from arena.content.store import LocalStore
 from arena.content.tree import cid_of
-from arena.market.signing import Act, Proof, Signer
+from arena.market.signing import Act, Proof, Signer, commitment_of
 from arena.store.database import Database
 from market_door import Door
 
@@ -122,6 +122,10 @@ class World:
         return Signer(agent, key).prove(
             market or self.run(self.market.market_id(team)), act, task_id=task_id, content=content
         )
+
+    def commitment(self, team: str, task_id: int, agent: str, result_hash: str) -> str:
+        market = self.run(self.market.market_id(team))
+        return commitment_of(market, task_id, agent, result_hash, "salt")
 
     def crashing(self, call: Callable[[], Awaitable[T]], statements: int) -> T:
         """Make the call and let it crash before its n-th statement."""

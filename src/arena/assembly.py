@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from arena.errors import InvalidInput
 from arena.pools.threads import share_threads
 from arena.settings import MIB, Settings
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from arena.agents.registry import Registry
     from arena.catalog.audit import Audits
     from arena.catalog.live import LiveCatalog
-    from arena.content.store import LocalStore
+    from arena.chain.ledger import EvmLedger
+    from arena.chain.node import Node
+    from arena.content.kubo import KuboStore
+    from arena.content.ports import ContentStore
     from arena.evaluation.evaluator import Evaluator
     from arena.evaluation.judge.judge import ModelJudge
     from arena.evaluation.resources import Resources
@@ -112,16 +116,39 @@ class Arena:
         return Registry([self.settings.home / "agents", *self.settings.agents])
 
     @cached_property
-    def content(self) -> "LocalStore":
-        """Content by CID."""
+    def content(self) -> "ContentStore":
+        """Content by CID: on this machine, and behind it the network if one is configured."""
         from arena.content.store import LocalStore
 
         settings = self.settings
-        return LocalStore(
+        local = LocalStore(
             settings.content_folder,
             quota_bytes=settings.content_quota_bytes,
             min_free_bytes=settings.content_min_free_mib * MIB,
         )
+        if not settings.kubo_url and not settings.ipfs_gateways:
+            return local
+        from arena.content.gateway import GatewayStore
+        from arena.content.tiered import TieredStore
+
+        seconds = settings.ipfs_timeout_seconds
+        gateways = [GatewayStore(url, timeout_seconds=seconds) for url in settings.ipfs_gateways]
+        sources = [self.kubo, *gateways] if self.kubo else gateways
+        store = TieredStore(local, sources, timeout_seconds=seconds)
+        self._closing.callback(store.close)
+        return store
+
+    @cached_property
+    def kubo(self) -> "KuboStore | None":
+        """The Kubo daemon, if one is configured: content is read from it and published to it."""
+        if self.settings.kubo_url is None:
+            return None
+        from arena.content.kubo import KuboStore
+
+        url = self.settings.kubo_url.get_secret_value()
+        kubo = KuboStore(url, timeout_seconds=self.settings.ipfs_timeout_seconds)
+        self._closing.callback(kubo.close)
+        return kubo
 
     @cached_property
     def sandbox(self) -> "SandboxProvider":
@@ -225,8 +252,57 @@ class Arena:
         """The task market."""
         from arena.market.market import Market
 
-        # A lambda, so that only a submission of code opens the sandbox.
-        return Market(self.database, self.content, self.feed, sandbox=lambda: self.sandbox)
+        has_chain = self.settings.has_chain
+        return Market(
+            self.database,
+            self.content,
+            self.feed,
+            ledger=self.settings.ledger,
+            # Lambdas, here and below: only what is used is opened.
+            others={"evm": lambda: self.chain} if has_chain else {},
+            refresh=self._refresh_chain if has_chain else None,
+            sandbox=lambda: self.sandbox,
+        )
+
+    @cached_property
+    def node(self) -> "Node":
+        """A node of the chain; it connects with the first call."""
+        from arena.chain.node import Node
+
+        url = self.settings.chain_url
+        if url is None:
+            raise InvalidInput("there is no chain: set ARENA_CHAIN_URL (docs/chain.md)")
+        node = Node(url.get_secret_value(), chain_id=self.settings.chain_id)
+        self._closing.push_async_callback(node.close)
+        return node
+
+    @cached_property
+    def chain(self) -> "EvmLedger":
+        """The ledger on a chain."""
+        from arena.chain.descriptions import Descriptions
+        from arena.chain.keys import Keys
+        from arena.chain.ledger import EvmLedger
+        from arena.chain.outbox import Outbox
+        from arena.chain.projection import ChainProjection
+        from arena.chain.sending import OutboxOptions
+
+        settings, content = self.settings, self.content
+        keys = Keys(settings)
+        outbox = Outbox(self.database, self.node, keys, OutboxOptions.of(settings))
+        descriptions = Descriptions(content.put, content.local.get, content.get)
+        projection = ChainProjection(
+            settings,
+            self.database,
+            self.node,
+            keys,
+            descriptions,
+            self.feed,
+            on_gone=outbox.reopen,
+        )
+        return EvmLedger(settings, self.database, self.node, outbox, projection, descriptions)
+
+    async def _refresh_chain(self) -> None:
+        await self.chain.refresh()
 
     @cached_property
     def task_reviews(self) -> "TaskReviews":

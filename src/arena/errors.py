@@ -102,6 +102,8 @@ class InfrastructureError(ArenaError):
     """Something between Arena and the agent does not work."""
 
     code = "infrastructure_error"
+    retry_after_seconds: float | None = None
+    """When a retry makes sense; None if that is not known."""
 
     def __init__(self, message: str | None = None, *, retryable: bool = True) -> None:
         super().__init__(message)

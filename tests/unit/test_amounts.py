@@ -1,5 +1,8 @@
 """Amounts are exact on their way to text and back, and nothing else is an amount."""
 
+import copy
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +31,7 @@ def test_text_names_an_amount(text: str, amount: int):
         ".5",
         "1e3",
         "0,5",
-        "0.0000001",
+        "0.0000000000000000001",
         "NaN",
         "٣",
         "1_0",
@@ -63,3 +66,36 @@ def test_on_the_wire_an_amount_is_text_whatever_its_size_and_sign():
     for amount in (Amount(-50_000), Amount(2**53 - 1)):
         assert adapter.validate_json(adapter.dump_json(amount)) == amount
     assert adapter.dump_json(Amount(50_000)) == b'"0.05"'
+
+
+WEI = 10**18
+
+
+@pytest.mark.parametrize(
+    ("text", "minor", "decimals"),
+    [("0.05", 50_000, 6), ("0.0000001", 10**11, 18), ("0.000000000000000001", 1, 18)],
+)
+def test_an_amount_has_the_decimals_that_its_text_needs(text: str, minor: int, decimals: int):
+    amount = Amount.parse(text)
+    assert (int(amount), amount.decimals, str(amount)) == (minor, decimals, text)
+
+
+def test_amounts_of_other_decimals_compare_by_value():
+    coins, wei = Amount(50_000), Amount(WEI // 20, 18)
+    assert coins == wei and coins <= wei and coins >= wei
+    assert (coins != wei) is False
+    assert Amount(1, 18) < Amount(1) < Amount(2 * 10**12, 18)
+    assert Amount(1) != Amount(1, 18) and Amount(1) > Amount(1, 18)
+    assert {Amount(5): "five"}[Amount(5)] == "five"
+
+
+def test_an_amount_is_converted_exactly_or_not_at_all():
+    assert Amount(50_000).at(18) == Amount(WEI // 20, 18)
+    assert Amount(WEI // 20, 18).at(6).decimals == 6
+    with pytest.raises(ValueError, match=r"0\.0000001 has more than 6 decimals"):
+        Amount(10**11, 18).at(6)
+
+
+def test_a_copy_keeps_the_decimals():
+    amount = Amount(7, 18)
+    assert copy.deepcopy(amount).decimals == pickle.loads(pickle.dumps(amount)).decimals == 18

@@ -155,6 +155,23 @@ def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch):
         assert SECRET not in shown
 
 
+@pytest.mark.parametrize("name", ["kubo_url", "chain_url"])
+@pytest.mark.parametrize(
+    "url", [f"ftp://h/{SECRET}", f"http:///{SECRET}", f"http://[{SECRET}", f"http://h:{SECRET}/"]
+)
+def test_an_invalid_address_that_may_hold_a_key_is_refused_without_showing_it(name: str, url: str):
+    with pytest.raises(InvalidInput, match=f"ARENA_{name.upper()}") as caught:
+        read_settings(**{name: url})
+    assert SECRET not in caught.value.message
+
+
+def test_gateways_are_addresses_of_hosts():
+    settings = read_settings(ipfs_gateways="https://one.example, http://127.0.0.1:8080/")
+    assert settings.ipfs_gateways == ("https://one.example", "http://127.0.0.1:8080/")
+    with pytest.raises(InvalidInput, match="ARENA_IPFS_GATEWAYS"):
+        read_settings(ipfs_gateways="one.example")
+
+
 def test_the_home_may_be_written_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("ARENA_HOME", "~/arena")

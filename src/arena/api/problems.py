@@ -2,6 +2,7 @@
 
 import http
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
@@ -115,7 +116,10 @@ def refusal(error: Refused) -> JSONResponse:
 def problem_of(error: ArenaError, shown: Callable[[str], str] = str) -> JSONResponse:
     """The response for one of our errors."""
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    return problem(status, error.code, shown(error.message))
+    answer = problem(status, error.code, shown(error.message))
+    if isinstance(error, InfrastructureError) and error.retryable and error.retry_after_seconds:
+        answer.headers["Retry-After"] = str(math.ceil(error.retry_after_seconds))
+    return answer
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

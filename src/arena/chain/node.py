@@ -35,6 +35,7 @@ FEE_CALLS: tuple[Call, ...] = (
     ("eth_feeHistory", ["0x1", "latest", []]),
     ("eth_maxPriorityFeePerGas", []),
 )
+RICH = hex(2**128)
 FIRST_BLOCK: Call = ("eth_getBlockByNumber", ["0x0", False])
 
 
@@ -126,10 +127,15 @@ class Node:
         sender: str | None = None,
         value: int = 0,
         block: Tag = "latest",
+        is_funded: bool = False,
     ) -> bytes:
-        """What a contract returns; `Reverted` if it refuses."""
+        """What a contract returns; `Reverted` if it refuses.
+
+        `is_funded`: as if the sender could pay the value.
+        """
         message = _message(to, data, sender, value)
-        (found,) = await self._at(block, lambda tag: [("eth_call", [message, tag])])
+        changed = [{sender: {"balance": RICH}}] if is_funded and value else []
+        (found,) = await self._at(block, lambda tag: [("eth_call", [message, tag, *changed])])
         return self._parsed("eth_call", answers.data, found)
 
     async def estimate_gas(
@@ -146,9 +152,9 @@ class Node:
         (found,) = await self._at(tag, lambda name: [(method, [address, name])])
         return self._parsed(method, answers.quantity, found)
 
-    async def balance(self, address: str) -> int:
+    async def balance(self, address: str, block: Tag = "latest") -> int:
         """What the account has, in wei."""
-        found = await self._checked("eth_getBalance", address, "latest")
+        (found,) = await self._at(block, lambda tag: [("eth_getBalance", [address, tag])])
         return self._parsed("eth_getBalance", answers.quantity, found)
 
     async def code(self, address: str) -> bytes:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from arena.chain.errors import NodeUnreachable, Reverted, WrongChain
-from arena.chain.following import is_known, is_passed, is_stuck, observed, receipt_of
+from arena.chain.following import NOT_MINED, is_known, is_passed, is_stuck, observed, receipt_of
 from arena.chain.intent import Chain, Intent, IntentState, NewTransaction
 from arena.chain.keys import Keys
 from arena.chain.locks import SenderLocks
@@ -105,6 +105,13 @@ class Outbox:
         """
         chain = await self.chain()
         return list((await self._follow(chain, await self._records.unfinished(chain))).values())
+
+    async def reopen(self, blocks: Sequence[str]) -> None:
+        """Send again what was final in blocks that the chain has dropped all the same."""
+        columns = {**NOT_MINED, "state": IntentState.SENT}
+        if count := await self._records.reopen(await self.chain(), blocks, **columns):
+            log.warning("%d final transactions were reorganised away: sent again", count)
+            await self.advance()
 
     async def wait(self, intent: Intent | int, until: Until = "final", *, seconds: float) -> Intent:
         """Wait until a transaction is mined or final, has failed, or the time is over.

@@ -10,9 +10,10 @@ from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.files import read_file, write_file
 from arena.cli.options import Json, commands
+from arena.content.cid import parse_cid
 from arena.content.store import MAX_BYTES
 from arena.errors import InvalidInput
-from arena.operations.content import ContentOperations
+from arena.operations.content import ContentOperations, ContentPublished
 
 app = commands("Content by CID.")
 
@@ -83,3 +84,55 @@ def import_(context: typer.Context, file: FileName, as_json: Json = False) -> No
     else:
         for root in imported.roots:
             output.line(root)
+
+
+@app.command()
+def fetch(context: typer.Context, cid: ContentName, as_json: Json = False) -> None:
+    """Store content that is in the IPFS network, verified.
+
+    A verdict record includes what it refers to. Exits with 3 if no source has it yet.
+    """
+    fetched = call(context, ContentOperations, lambda arena: arena.fetch_content(cid))
+    if as_json:
+        output.print_json(fetched)
+        return
+    for one in fetched.cids:
+        output.line(one)
+
+
+@app.command()
+def publish(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="CID|FILE", help="Stored content, a file, or - for stdin.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Add content to the IPFS network, for anyone to read.
+
+    A verdict record includes what it refers to. Needs a Kubo daemon (ARENA_KUBO_URL), which pins
+    it; nobody can take back what others have copied.
+    """
+    data = read_file(name, max_bytes=MAX_BYTES) if _is_file(name) else None
+
+    async def added(arena: ContentOperations) -> ContentPublished:
+        cid = name if data is None else (await arena.put_content(data)).cid
+        return await arena.publish_content(cid)
+
+    published = call(context, ContentOperations, added)
+    if as_json:
+        output.print_json(published)
+        return
+    for one in published.cids:
+        output.line(f"{one}  {published.published_to}")
+
+
+def _is_file(name: str) -> bool:
+    """Whether a name is that of a file, and not a CID."""
+    if name == "-" or Path(name).exists():
+        return True
+    try:
+        parse_cid(name)
+    except InvalidInput:
+        return True  # a missing file: reading it reports that
+    return False

@@ -21,7 +21,7 @@ from arena.cli.start import (
     work,
 )
 from arena.errors import NotFound
-from arena.market.signing import Signer
+from arena.market.signing import Prover, Signer
 from arena.settings import Settings
 
 app = commands()
@@ -59,7 +59,7 @@ def join(
     wait_for(work(settings, _signer(settings, agent, dry_run=dry_run), order))
 
 
-def _signer(settings: Settings, agent: str, *, dry_run: bool) -> Signer:
+def _signer(settings: Settings, agent: str, *, dry_run: bool) -> Prover:
     """The agent with its key; in a dry run without a key, one that is not stored."""
     try:
         return signer_of(settings, agent, make=not dry_run)

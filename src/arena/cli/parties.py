@@ -1,14 +1,18 @@
 """The acting party: by name, or an agent by its key on this machine."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
-from arena.market.signing import KeyFolder, Signer
+from arena.market.signing import KeyFolder, Prover
+from arena.market.task import EVM
 from arena.operations.content import ContentOperations
 from arena.settings import Settings
+
+if TYPE_CHECKING:
+    from arena.chain.keys import Keys
 
 As = Annotated[str, typer.Option("--as", metavar="NAME", help="Who does it.")]
 AsAgent = Annotated[
@@ -20,18 +24,40 @@ AsAgent = Annotated[
 TaskNumber = Annotated[int, typer.Argument(metavar="TASK", help="The number of the task.", min=1)]
 
 
-def signer_of(settings: Settings, agent: str | None, *, make: bool = False) -> Signer:
-    """The signer of an agent on this machine; without a name, of the only one."""
-    keys = KeyFolder(settings.home / "keys")
+def signer_of(settings: Settings, agent: str | None, *, make: bool = False) -> Prover:
+    """The signer of an agent on this machine; without a name, of the only one.
+
+    An agent with an Ethereum key signs with it. A new agent gets one if tasks are posted on a
+    chain, else an Ed25519 key.
+    """
+    folder = KeyFolder(settings.home / "keys")
+    wallets = _wallets(settings)
     if agent is None:
-        known = keys.agents()
+        known = folder.agents() or (wallets.names() if wallets else [])
         if not known:
             raise InvalidInput("no agent has joined here yet: arena join --agent-id ID")
         if len(known) > 1:
             names = ", ".join(known)
             raise InvalidInput(f"several agents have joined here ({names}); name one: --agent-id")
         agent = known[0]
-    return keys.make(agent) if make else keys.load(agent)
+    if wallets is not None and (wallets.has(agent) or (make and settings.ledger == EVM)):
+        # Imported here to save start-up: most agents have no wallet.
+        from arena.chain.wallet import WalletSigner
+
+        if not wallets.has(agent):
+            wallets.make(agent)
+        return WalletSigner(agent, wallets)
+    return folder.make(agent) if make else folder.load(agent)
+
+
+def _wallets(settings: Settings) -> "Keys | None":
+    """The Ethereum keys of this machine; None if it has none and needs none."""
+    if settings.ledger != EVM and not settings.chain_keys and not settings.keystore_folder.exists():
+        return None
+    # Imported here to save start-up: most agents have no wallet.
+    from arena.chain.keys import Keys
+
+    return Keys(settings)
 
 
 async def reason_uri(arena: ContentOperations, reason: str) -> str:

@@ -65,6 +65,8 @@ def serve(
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # It lists its own parts, seven lines that mean nothing to an operator.
     logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
+    # It logs every address, and that of a Kubo daemon may hold a key.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     # Before the database is opened and migrated: a port in use must stop the start at once.
     with listen(settings.host, settings.port) as listener:
         wait_for(_serve(settings, listener))

@@ -22,7 +22,7 @@ from arena.client.loop import AgentLoop
 from arena.client.loop_options import LoopEvent, LoopOptions
 from arena.client.waiting import until_reachable
 from arena.errors import InvalidInput
-from arena.market.signing import Signer
+from arena.market.signing import Prover
 from arena.operations.operations import Operations
 from arena.settings import Settings
 
@@ -119,7 +119,7 @@ def loop_options(
     )
 
 
-async def work(settings: Settings, signer: Signer, start: Start) -> None:
+async def work(settings: Settings, signer: Prover, start: Start) -> None:
     """Work until a signal arrives; unfinished work is in the journal."""
     async with open_operations(settings, Operations) as client:
         client.signer = signer

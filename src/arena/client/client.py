@@ -14,7 +14,7 @@ from typing import Self
 import httpx2
 
 from arena.client.connection import Connection
-from arena.market.signing import Signer
+from arena.market.signing import Prover
 from arena.operations.operations import Operations
 
 
@@ -27,7 +27,7 @@ class Client(Operations):
         *,
         team_id: str | None = None,
         token: str | None = None,
-        signer: Signer | None = None,
+        signer: Prover | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         """`signer` is the agent that registers, applies and submits through this client."""

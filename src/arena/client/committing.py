@@ -15,7 +15,8 @@ from arena.content.cid import parse_cid
 from arena.content.tree import cid_of
 from arena.errors import Conflict, InfrastructureError, InvalidInput, NotFound
 from arena.files import write_atomically
-from arena.market.signing import commitment_of
+from arena.market.signing import Prover, commitment_of
+from arena.market.task import Task
 from arena.operations.tasks import TaskOperations
 
 SALT_BYTES = 32
@@ -95,10 +96,26 @@ async def commit_result(
             return  # it arrived, but the process was killed before it knew
         raise Conflict(f"task {task_id} already has a commitment, to another result")
     result = CommittedResult(result_hash=hashed, salt=secrets.token_hex(SALT_BYTES), data=data)
-    market = (await client.market()).market
-    commitment = commitment_of(market, task_id, client.signer.agent, hashed, result.salt)
+    commitment = await _commitment(client, client.signer, task, result)
     kept.keep(task_id, commitment, result)
     await client.commit(task_id, commitment)
+
+
+async def _commitment(
+    client: TaskOperations, signer: Prover, task: Task, result: CommittedResult
+) -> str:
+    """The commitment, as the ledger of the task computes it."""
+    if task.contract is None or task.network is None or task.chain_task is None:
+        market = (await client.market()).market
+        return commitment_of(market, task.id, signer.agent, result.result_hash, result.salt)
+    # Imported here to save start-up: few tasks are on a chain.
+    from arena.chain import signing
+
+    chain_id = int(task.network.removeprefix("eip155:"))
+    domain = signing.Domain(chain_id=chain_id, contract=task.contract)
+    return signing.commitment_of(
+        domain, task.chain_task, signer.public_key, result.result_hash, result.salt
+    )
 
 
 async def reveal_result(client: TaskOperations, kept: Commitments, task_id: int) -> None:

@@ -7,8 +7,8 @@ from functools import partial
 
 from arena.content.archive import read_archive, write_archive
 from arena.content.cid import parse_cid
-from arena.content.store import LocalStore
-from arena.content.tree import V0, V1, cid_of
+from arena.content.ports import ContentStore
+from arena.content.tree import profile_of
 from arena.evaluation.record import contents_of
 from arena.market.call import Receipt
 from arena.market.task import Task, TaskState
@@ -19,7 +19,7 @@ from arena.reviews.review import Review
 class ServerMarket:
     """Fetches content from the server and verifies it here; uploads the records of verdicts."""
 
-    def __init__(self, client: TaskOperations, store: LocalStore) -> None:
+    def __init__(self, client: TaskOperations, store: ContentStore) -> None:
         self._client = client
         self._store = store
 
@@ -35,11 +35,10 @@ class ServerMarket:
     async def fetch(self, cid: str) -> None:
         """Copy content into the judge's own store; an error if it does not match its CID."""
         data = await self._client.content(cid)
-        key = parse_cid(cid).key
-        for profile in (V1, V0):
-            if key == parse_cid(cid_of(data, profile=profile)).key:
-                await asyncio.to_thread(partial(self._store.put, data, profile=profile))
-                return
+        profile = profile_of(data, parse_cid(cid))
+        if profile is not None:
+            await asyncio.to_thread(partial(self._store.put, data, profile=profile))
+            return
         # Split into blocks in a way that is not ours: only the blocks themselves can prove the CID.
         archive = await self._client.export_content([cid])
         await asyncio.to_thread(read_archive, self._store, archive)

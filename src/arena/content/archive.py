@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from arena.content.cid import Cid, parse_cid, read_cid, read_varint, write_varint
 from arena.content.errors import ContentMissing, ContentTooLarge, InvalidArchive
-from arena.content.store import MAX_BLOCK_BYTES, LocalStore
+from arena.content.ports import ContentStore
+from arena.content.store import MAX_BLOCK_BYTES
 from arena.content.tree import walk
 from arena.errors import InvalidInput
 
@@ -22,7 +23,7 @@ ARRAY, BYTES = 4, 2
 START, CID_TAG, END = b"\xa2\x65roots", b"\xd8\x2a", b"\x67version\x01"
 
 
-def write_archive(store: LocalStore, cids: Sequence[str]) -> bytes:
+def write_archive(store: ContentStore, cids: Sequence[str]) -> bytes:
     """An archive of these contents, each block once."""
     roots = list(dict.fromkeys(parse_cid(cid) for cid in cids))
     if not 0 < len(roots) <= MAX_ROOTS:
@@ -43,7 +44,7 @@ def write_archive(store: LocalStore, cids: Sequence[str]) -> bytes:
     return b"".join(parts)
 
 
-def read_archive(store: LocalStore, data: bytes) -> list[str]:
+def read_archive(store: ContentStore, data: bytes) -> list[str]:
     """Store the content of an archive, or nothing if any of it is bad; returns its roots."""
     try:
         roots, at = _read_header(data)

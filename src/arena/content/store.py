@@ -15,12 +15,13 @@ import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 from arena import clock
 from arena.content.cid import Cid, parse_cid
 from arena.content.errors import ContentCorrupt, ContentMissing, ContentTooLarge
 from arena.content.quota import Quota
-from arena.content.tree import V1, Block, Profile, cut, walk
+from arena.content.tree import V1, Block, Profile, cut, distinct, join
 from arena.errors import InfrastructureError, StorageFull
 from arena.files import sync_folder, write_atomically
 
@@ -52,6 +53,11 @@ class LocalStore:
         self._pins = folder / "pins"
         self._is_swept = False
 
+    @property
+    def local(self) -> Self:
+        """What is stored on this machine: everything."""
+        return self
+
     def put(self, data: bytes, *, profile: Profile = V1) -> str:
         """Store `data` and return its CID; when this returns, it is on the disk."""
         if len(data) > self.max_bytes:
@@ -66,16 +72,11 @@ class LocalStore:
     def get(self, cid: str, *, max_bytes: int | None = None) -> bytes:
         """The content with this CID, every block verified."""
         limit = self.max_bytes if max_bytes is None else min(max_bytes, self.max_bytes)
-        walked = walk(parse_cid(cid), self._read, max_bytes=limit)
-        return b"".join(own for _, _, own in walked)
+        return join(parse_cid(cid), self.read_block, max_bytes=limit)
 
     def blocks(self, cid: str) -> Iterator[Block]:
         """Every block of the content once, verified, its root first."""
-        seen: set[Cid] = set()
-        for found, block, _ in walk(parse_cid(cid), self._read, max_bytes=self.max_bytes):
-            if found.key not in seen:
-                seen.add(found.key)
-                yield found, block
+        return distinct(parse_cid(cid), self.read_block, max_bytes=self.max_bytes)
 
     def pin(self, cid: str) -> None:
         """Mark content that must be kept; all of it must be stored here."""
@@ -97,6 +98,19 @@ class LocalStore:
                 self._quota.charge(len(block))
         self._write(path, block)
 
+    def read_block(self, cid: Cid) -> bytes:
+        """One block, verified."""
+        with _disk():
+            try:
+                with self._path(cid).open("rb") as file:
+                    block = file.read(MAX_BLOCK_BYTES + 1)
+            except FileNotFoundError:
+                raise ContentMissing(f"{cid} is not stored here") from None
+        if not cid.names(block):
+            where = self._path(cid).relative_to(self.folder)
+            raise ContentCorrupt(f"{where} was damaged: it does not match {cid}")
+        return block
+
     def _sweep(self) -> None:
         """Remove the partial files of killed writers, once per store."""
         if self._is_swept:
@@ -114,18 +128,6 @@ class LocalStore:
         # Not the last letter, which has few bits: the two before it spread evenly over 1,024
         # folders.
         return self._blocks / name[-3:-1] / name
-
-    def _read(self, cid: Cid) -> bytes:
-        with _disk():
-            try:
-                with self._path(cid).open("rb") as file:
-                    block = file.read(MAX_BLOCK_BYTES + 1)
-            except FileNotFoundError:
-                raise ContentMissing(f"{cid} is not stored here") from None
-        if not cid.names(block):
-            where = self._path(cid).relative_to(self.folder)
-            raise ContentCorrupt(f"{where} was damaged: it does not match {cid}")
-        return block
 
     def _refuse_if_full(self, count: int) -> None:
         """Keep the rest of the disk free: the database needs it to answer at all."""

@@ -102,6 +102,29 @@ def walk(root: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[tuple[Cid, b
         pending.extend((link.cid, depth + 1, link.content_bytes) for link in reversed(node.links))
 
 
+def join(root: Cid, read: ReadBlock, *, max_bytes: int) -> bytes:
+    """The content whose root is `root`."""
+    return b"".join(own for _, _, own in walk(root, read, max_bytes=max_bytes))
+
+
+def distinct(root: Cid, read: ReadBlock, *, max_bytes: int) -> Iterator[Block]:
+    """Every block of the content once, its root first."""
+    seen: set[Cid] = set()
+    for cid, block, _ in walk(root, read, max_bytes=max_bytes):
+        if cid.key not in seen:
+            seen.add(cid.key)
+            yield cid, block
+
+
+def profile_of(data: bytes, cid: Cid) -> Profile | None:
+    """The profile under which `data` has this CID; None if it was split in another way."""
+    for profile in (V1, V0):
+        *_, (root, _) = cut(data, profile)
+        if root.key == cid.key:
+            return profile
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A node's reference to one of its parts."""

@@ -1,13 +1,12 @@
 """Judges submissions on request, keeps and verifies verdict records, and lists the judges."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arena.content.canonical import read_json
 from arena.content.errors import NotCanonical
+from arena.content.reading import reading
 from arena.errors import Forbidden, InvalidInput
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.judge.config import panel_of, refuse_many_calls
@@ -26,7 +25,7 @@ from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort
 from arena.settings import Settings
 
 if TYPE_CHECKING:
-    from arena.content.store import LocalStore
+    from arena.content.ports import ContentStore
 
 MAX_STANDARD_BYTES = 8 * 1024 * 1024
 
@@ -34,7 +33,7 @@ MAX_STANDARD_BYTES = 8 * 1024 * 1024
 class Evaluator:
     """Judges submissions for callers, and verifies verdict records."""
 
-    def __init__(self, settings: Settings, resources: Resources, content: "LocalStore") -> None:
+    def __init__(self, settings: Settings, resources: Resources, content: "ContentStore") -> None:
         self._settings = settings
         self._resources = resources
         self._content = content
@@ -97,8 +96,9 @@ class Evaluator:
 
     async def _read_document(self, cid: str) -> Any:
         """The document with this CID."""
-        get = partial(self._content.get, max_bytes=MAX_STANDARD_BYTES)
-        data = await asyncio.to_thread(get, cid)
+        data = await reading(
+            self._content, lambda source: source.get(cid, max_bytes=MAX_STANDARD_BYTES)
+        )
         try:
             return await by_effort(len(data) // BYTES_PER_VALUE, _read_standard_json, data)
         except (NotCanonical, TooMuchWork) as error:

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from arena import __version__, clock
 from arena.content.canonical import canonical, read_canonical
 from arena.content.errors import NotCanonical
-from arena.content.store import LocalStore
+from arena.content.ports import ContentSource, ContentStore
 from arena.errors import InvalidInput
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.verdict import MadeWith, Submission, Verdict
@@ -60,7 +60,7 @@ def _shape(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def keep_record(
-    store: LocalStore,
+    store: ContentStore,
     standard: Mapping[str, object] | str,
     submission: Submission,
     verdict: Verdict,
@@ -94,7 +94,7 @@ def keep_record(
 
 
 async def store_record(
-    store: LocalStore,
+    store: ContentStore,
     standard: Mapping[str, object] | str,
     submission: Submission,
     verdict: Verdict,
@@ -105,7 +105,7 @@ async def store_record(
     """`keep_record` in a thread, or, for a long verdict or standard, in a worker process."""
     keep = partial(
         keep_record,
-        store,
+        store.local,  # a worker process needs nothing of the network
         standard,
         submission,
         verdict,
@@ -152,13 +152,13 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     return document
 
 
-def contents_of(store: LocalStore, cids: Sequence[str]) -> list[str]:
+def contents_of(source: ContentSource, cids: Sequence[str]) -> list[str]:
     """The CIDs, each record followed by the content it refers to: all that a check needs."""
     found: list[str] = []
     for cid in cids:
         found.append(cid)
         try:
-            record = read_record(store.get(cid, max_bytes=MAX_RECORD_BYTES))
+            record = read_record(source.get(cid, max_bytes=MAX_RECORD_BYTES))
         except NotARecord:
             continue
         found += [record.standard_cid, record.submission_cid]

@@ -15,7 +15,8 @@ from typing import Any, TypeVar, cast
 from arena import __version__
 from arena.content.canonical import canonical, read_json
 from arena.content.errors import ContentCorrupt, ContentMalformed, ContentMissing, NotCanonical
-from arena.content.store import LocalStore
+from arena.content.ports import ContentStore
+from arena.content.reading import reading
 from arena.documents.problem import KeyPath
 from arena.documents.validation import dotted
 from arena.errors import InfrastructureError, InvalidInput
@@ -60,13 +61,16 @@ MAX_DIFFERENCES = 100
 T = TypeVar("T")
 
 
-async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
-    """Check the record with this CID; raises only if there is no such record here."""
+async def verify(store: ContentStore, cid: str, sandbox: SandboxProvider | None) -> Verification:
+    """Check the record with this CID; raises only if there is no such record.
+
+    Or if something of it is not to be had now, but may be later: `ContentPending` and its like.
+    """
     record = await _record(store, cid)
     check = _Check(record=record, sandbox=sandbox)
     try:
         standard = await _standard(store, record.standard_cid)
-        output = (await asyncio.to_thread(store.get, record.submission_cid)).decode()
+        output = (await _read(store, record.submission_cid)).decode()
     except (ContentMissing, ContentCorrupt, ContentMalformed, InvalidInput) as error:
         check.obstacles.append(error.message)
     except UnicodeDecodeError:
@@ -76,16 +80,20 @@ async def verify(store: LocalStore, cid: str, sandbox: SandboxProvider | None) -
     return check.verification(cid)
 
 
-async def _record(store: LocalStore, cid: str) -> Record:
-    data = await asyncio.to_thread(partial(store.get, cid, max_bytes=MAX_RECORD_BYTES))
+async def _read(store: ContentStore, cid: str, max_bytes: int | None = None) -> bytes:
+    return await reading(store, lambda source: source.get(cid, max_bytes=max_bytes))
+
+
+async def _record(store: ContentStore, cid: str) -> Record:
+    data = await _read(store, cid, MAX_RECORD_BYTES)
     try:
         return await off_loop(len(data) // BYTES_PER_VALUE, read_record, data)
     except TooMuchWork as error:
         raise NotARecord(f"not a verdict record that can be used: reading it {error}") from None
 
 
-async def _standard(store: LocalStore, cid: str) -> Standard:
-    data = await asyncio.to_thread(store.get, cid)
+async def _standard(store: ContentStore, cid: str) -> Standard:
+    data = await _read(store, cid)
     try:
         return await off_loop(len(data) // BYTES_PER_VALUE, _read_standard, data)
     except (InvalidStandard, NotCanonical) as error:

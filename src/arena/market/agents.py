@@ -51,9 +51,19 @@ class MarketAgent:
     id: str
     version: str
     public_key: str
-    """Ed25519, 32 bytes in base64."""
+    """Ed25519, 32 bytes in base64; or the address of an Ethereum wallet."""
     registered_at: datetime
     reputation: Reputation = field(default_factory=Reputation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketParty:
+    """Who has which address on a chain."""
+
+    name: str
+    """An address that nobody named goes by itself."""
+    address: str
+    """In lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from arena.content.canonical import canonical
-from arena.market.agents import Applicant, Reputation
+from arena.market.agents import Applicant
 from arena.market.money import LedgerEntry, NewEntry
-from arena.market.task import Task, TaskState
-from arena.scoring.history import ExecutionStatus
+from arena.market.task import EMBEDDED, Task, TaskState, Terms
 
 ANYONE = "anyone"
 """The party of a call that names none: timeouts need no role. No real party has this name."""
@@ -36,6 +35,14 @@ class Action(StrEnum):
     SETTLE = "settle"
 
 
+class ReceiptStatus(StrEnum):
+    """Whether a call can still be undone."""
+
+    PENDING = "pending"
+    """Sent to a chain, but not final: a call repeated with its key tells how it went."""
+    FINAL = "final"
+
+
 class EventKind(StrEnum):
     """What an event reports."""
 
@@ -54,6 +61,8 @@ class EventKind(StrEnum):
     DEPOSITED = "TestMoneyDeposited"
     WITHDRAWN = "TestMoneyWithdrawn"
     AGENT_REGISTERED = "AgentRegistered"
+    REORGANISED = "Reorganised"
+    """The chain dropped blocks: the events that the data lists did not happen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +80,8 @@ class Call:
     commitment: str | None = None
     """The commitment; in a submission, the one computed from the result and the salt."""
     reason_uri: str | None = None
+    salt: str | None = None
+    """Reveals the commitment."""
     claim: str | None = None
     """The token of the claim that a verdict was made under; None: given by hand."""
     language: str | None = None
@@ -87,7 +98,21 @@ class CallKey:
 
 def call_digest(task_id: int, call: Call) -> str:
     """The digest of the request. Without the signature: a repeated call may be signed again."""
-    return digest_of(call.action, task=task_id, **asdict(call))
+    # The salt is in the commitment that it reveals.
+    return digest_of(call.action, task=task_id, **asdict(replace(call, salt=None)))
+
+
+def offer_digest(task: Task) -> str:
+    """The digest of a new task."""
+    terms = {field.name: getattr(task, field.name) for field in fields(Terms)}
+    return digest_of(
+        Action.POST,
+        poster=task.poster,
+        description=task.description,
+        evaluation_cid=task.evaluation_cid,
+        judge=task.judge,
+        **terms,
+    )
 
 
 def digest_of(action: str, /, **arguments: object) -> str:
@@ -118,22 +143,23 @@ class Step:
     """The task after the call."""
     events: tuple[NewEvent, ...]
     entry: NewEntry | None = None
-    reputation: Reputation | None = None
-    """Added to the agent's reputation."""
-    execution: ExecutionStatus | None = None
-    """How the agent's execution of the task ended, if this call ended it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A completed call. Repeating it with the same key returns the same receipt."""
+    """A call that was made. Repeating it with the same key returns the same receipt."""
 
     ref: int
-    """The call's number in the team's market."""
+    """The call's number in the team's market; on a chain, of its transaction."""
     task_id: int | None
     state: TaskState | None
-    """The task's state after the call."""
+    """The task's state after the call; null while it is pending."""
     at: datetime
+    status: ReceiptStatus = ReceiptStatus.FINAL
+    ledger: Annotated[str, Field(examples=["embedded"])] = EMBEDDED
+    """Where it was made."""
+    transaction_hash: str | None = None
+    """Of its transaction on a chain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +183,8 @@ class MarketEvent:
     at: datetime
     why: str
     data: dict[str, Any]
+    transaction_hash: str | None = None
+    """Of its transaction, if it happened on a chain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@
 import re
 from datetime import datetime, timedelta
 
-from arena.amounts import MAX_AMOUNT, Amount
+from arena.amounts import MAX_AMOUNT, TEST_MONEY, Amount, Currency
 from arena.errors import InvalidInput
 from arena.market.call import ANYONE, Call
 from arena.market.errors import BadContent, WrongRole
@@ -14,6 +14,7 @@ from arena.market.signing import AGENT_ID, BAD_AGENT_ID
 from arena.market.task import (
     MAX_APPLICANTS,
     MAX_DEADLINE_DAYS,
+    MAX_ID,
     MAX_KEY_LENGTH,
     MAX_LANGUAGE_LENGTH,
     MAX_WINDOW_SECONDS,
@@ -27,6 +28,7 @@ from arena.text import text_problem
 PARTY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
 COMMITMENT = re.compile(r"[0-9a-f]{64}")
 MAX_URI_LENGTH = 2_000
+MAX_PAGE = 1000
 MAX_SHOWN = 60
 """Characters of a bad value that a message quotes."""
 
@@ -59,15 +61,23 @@ def check_text(what: str, text: object, most: int) -> str:
     return text
 
 
-def check_amount(what: str, amount: object, *, least: int = 1) -> Amount:
-    """An amount in minor units; the error shows it in major units."""
+def check_amount(
+    what: str, amount: object, *, least: int = 1, currency: Currency = TEST_MONEY
+) -> Amount:
+    """An amount in minor units of the currency; the error shows it in major units."""
     # A bool is an int in Python, but not an amount.
-    if isinstance(amount, int) and not isinstance(amount, bool):
-        if least <= amount <= MAX_AMOUNT:
-            return Amount(amount)
-        limits = f"{Amount(least)} to {Amount(MAX_AMOUNT)}"
-        raise InvalidInput(f"{what} is {Amount(amount)}, must be from {limits}")
-    raise InvalidInput(f"{what} is {_quoted(amount)}, must be a whole number of minor units")
+    if not isinstance(amount, int) or isinstance(amount, bool):
+        raise InvalidInput(f"{what} is {_quoted(amount)}, must be a whole number of minor units")
+    given = amount if isinstance(amount, Amount) else currency.amount(amount)
+    most = Amount(MAX_AMOUNT).at(currency.decimals)
+    try:
+        converted = given.at(currency.decimals)
+    except ValueError as error:
+        raise InvalidInput(f"{what}: {error}, which {currency.code} does not have") from None
+    if least <= converted <= most:
+        return converted
+    limits = f"{currency.amount(least)} to {most}"
+    raise InvalidInput(f"{what} is {given}, must be from {limits}")
 
 
 def check_whole(what: str, number: object, least: int, most: int) -> int:
@@ -77,6 +87,13 @@ def check_whole(what: str, number: object, least: int, most: int) -> int:
     raise InvalidInput(
         f"{what} is {_quoted(number)}, must be a whole number from {least} to {most}"
     )
+
+
+def check_page(limit: int, before: int | None) -> None:
+    """Refuse a page that is too large, or a number that no row can have."""
+    check_whole("limit", limit, 1, MAX_PAGE)
+    if before is not None:
+        check_whole("before", before, 0, MAX_ID)
 
 
 def _quoted(value: object) -> str:
@@ -103,8 +120,9 @@ def check_call(call: Call) -> None:
 
 def check_terms(task: Task, at: datetime) -> None:
     """Refuse terms that could not be met; every live task must have an exit (I8)."""
-    check_amount("reward", task.reward)
-    check_amount("bond", task.bond, least=0)
+    currency = Currency(code=task.currency, decimals=task.decimals)
+    check_amount("reward", task.reward, currency=currency)
+    check_amount("bond", task.bond, least=0, currency=currency)
     _check_parties(task)
     _check_times(task, at)
     _check_windows(task)

@@ -8,7 +8,8 @@ from typing import Any, TypeVar, cast
 from arena.content.canonical import canonical, read_json
 from arena.content.cid import parse_cid
 from arena.content.errors import ContentMissing
-from arena.content.store import LocalStore
+from arena.content.ports import ContentStore
+from arena.content.reading import reading
 from arena.content.tree import cid_of
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.reading import read_document, read_standard_document
@@ -35,19 +36,21 @@ T = TypeVar("T")
 class Contents:
     """The standards that tasks are judged by, and the results that were submitted."""
 
-    def __init__(self, store: LocalStore) -> None:
+    def __init__(self, store: ContentStore) -> None:
         self.store = store
 
     async def keep_standard(
         self, evaluation: str | Mapping[str, object], window_seconds: int
     ) -> None:
         """Make sure that a standard is in the store, usable within the window, and pinned."""
-        cid, data = await asyncio.to_thread(self._written, evaluation)
+        cid, data = await self._written(evaluation)
         await _by_size(partial(_check_offered, window_seconds), cid, data)
         await WRITES.run(self._keep_standard, cid, None if isinstance(evaluation, str) else data)
 
     async def keep_result(self, result: bytes | str) -> None:
         """Make sure that a result is in the store and pinned."""
+        if isinstance(result, str):
+            await self.result(result)
         await WRITES.run(self._keep_result, result)
 
     async def check_language(
@@ -79,23 +82,23 @@ class Contents:
 
     async def standard(self, cid: str) -> dict[str, Any]:
         """The standard with this CID as a document, verified and valid."""
-        data = await asyncio.to_thread(self._stored, cid)
+        data = await self._stored(cid)
         return await _by_size(_valid, cid, data)
 
     async def result(self, cid: str) -> bytes:
         """The whole result with this CID, verified."""
-        return await asyncio.to_thread(self._get, "the result", cid, MAX_RESULT_BYTES)
+        return await self._get("the result", cid, MAX_RESULT_BYTES)
 
-    def _written(self, evaluation: str | Mapping[str, object]) -> tuple[str, bytes]:
+    async def _written(self, evaluation: str | Mapping[str, object]) -> tuple[str, bytes]:
         """The CID and the bytes of a standard, which need not be stored yet."""
         if isinstance(evaluation, str):
             cid = cid_of_standard(evaluation)
-            return cid, self._stored(cid)
-        data = _canonical(evaluation)
+            return cid, await self._stored(cid)
+        data = await asyncio.to_thread(_canonical, evaluation)
         return cid_of(data), data
 
-    def _stored(self, cid: str) -> bytes:
-        return self._get("the evaluation standard", cid, MAX_STANDARD_BYTES)
+    async def _stored(self, cid: str) -> bytes:
+        return await self._get("the evaluation standard", cid, MAX_STANDARD_BYTES)
 
     def _keep_standard(self, cid: str, data: bytes | None) -> None:
         if data is not None:
@@ -107,12 +110,12 @@ class Contents:
         if isinstance(result, bytes):
             self.store.pin(self.store.put(result))
         else:
-            self._get("the result", result, MAX_RESULT_BYTES)
             self.store.pin(str(parse_cid(result)))
 
-    def _get(self, what: str, cid: str, max_bytes: int) -> bytes:
+    async def _get(self, what: str, cid: str, max_bytes: int) -> bytes:
+        """Verified content; if it is pending, that error passes: the caller may try again."""
         try:
-            return self.store.get(cid, max_bytes=max_bytes)
+            return await reading(self.store, lambda source: source.get(cid, max_bytes=max_bytes))
         except ContentMissing:
             raise BadContent(f"{what} {cid} is not in the content store: put it there") from None
         except InvalidInput as error:

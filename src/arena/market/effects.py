@@ -1,4 +1,4 @@
-"""What each move does to the task, the money and the agent's record. Pure.
+"""What each move does to the task and the money. Pure.
 
 `moves.check` has checked state, role and window; only the content is left to check here.
 """
@@ -6,16 +6,19 @@
 from dataclasses import replace
 from datetime import datetime
 
-from arena.amounts import Amount
 from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
 from arena.evaluation.verdict import MIN_PASS_SCORE
-from arena.market.agents import Reputation
 from arena.market.call import Call, EventKind, NewEvent, Step
 from arena.market.errors import BadContent, BadScore, WrongRole
 from arena.market.money import EntryKind, NewEntry, Posting, bond, escrow, transfer, user
 from arena.market.task import Assignment, ExpiryReason, Task, TaskState, TimeoutPolicy
-from arena.scoring.history import ExecutionStatus
+
+
+def posted(task: Task) -> NewEvent:
+    """The event of a new task."""
+    data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
+    return NewEvent(kind=EventKind.TASK_POSTED, why="offered", data=data)
 
 
 def apply(task: Task, call: Call, at: datetime) -> Step:
@@ -31,7 +34,7 @@ def apply(task: Task, call: Call, at: datetime) -> Step:
 
 
 def assign(task: Task, call: Call, at: datetime) -> Step:
-    """The agent gets the task, and one more attempt in its reputation."""
+    """The agent gets the task."""
     assigned = replace(
         task,
         state=TaskState.ASSIGNED,
@@ -44,8 +47,7 @@ def assign(task: Task, call: Call, at: datetime) -> Step:
         why=f"chosen: {task.assignment}" if call.by != task.poster else "assigned by its poster",
         data={"agent": call.agent, "version": call.version},
     )
-    counted = _counted(task, Reputation(attempts=1))
-    return Step(task=assigned, events=(event,), reputation=counted)
+    return Step(task=assigned, events=(event,))
 
 
 def cancel(task: Task, call: Call, at: datetime) -> Step:
@@ -83,7 +85,7 @@ def submit(task: Task, call: Call, at: datetime) -> Step:
         why="submitted",
         data={"resultHash": call.result_hash, **language},
     )
-    return Step(task=submitted, events=(event,), execution=ExecutionStatus.COMPLETED)
+    return Step(task=submitted, events=(event,))
 
 
 def reveal(task: Task, call: Call, at: datetime) -> Step:
@@ -187,19 +189,15 @@ def expire_unsubmitted(task: Task, call: Call, at: datetime) -> Step:
         why="nothing was submitted before the deadline",
         data={"reason": ExpiryReason.NO_SUBMISSION.value, "to_agent": 0},
     )
-    step = Step(task=ended, events=(event,), entry=_refund(task))
-    if task.agent is None:
-        return step
-    counted = _counted(task, Reputation(no_shows=1))
-    return replace(step, reputation=counted, execution=ExecutionStatus.TIMEOUT)
+    return Step(task=ended, events=(event,), entry=_refund(task))
 
 
 def expire_unjudged(task: Task, call: Call, at: datetime) -> Step:
-    """Nobody judged: the terms decide about the reward. The agent's reputation is unchanged."""
-    share = Amount(0)
+    """Nobody judged: the terms decide about the reward."""
+    share = task.amount(0)
     if task.timeout_policy is TimeoutPolicy.SPLIT:
         # Rounded down: the poster gets the rest, so the two parts always sum to the reward.
-        share = Amount(task.reward * task.agent_share_percent // 100)
+        share = task.amount(task.reward * task.agent_share_percent // 100)
     ended = replace(
         task,
         state=TaskState.EXPIRED,
@@ -227,7 +225,7 @@ def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | N
         state=TaskState.PAID if is_paid else TaskState.REFUNDED,
         final_score=score,
         ended_at=at,
-        payout=reward if is_paid else Amount(0),
+        payout=reward if is_paid else task.amount(0),
     )
     event = NewEvent(
         kind=EventKind.PAID if is_paid else EventKind.REFUNDED,
@@ -235,13 +233,7 @@ def _settled(task: Task, score: int, at: datetime, *, why: str, bond_to: str | N
         data={"to": receiver, "amount": reward},
     )
     entry = _payout(task, ((receiver, reward),), bond_to=bond_to)
-    counted = _counted(task, Reputation(judged=1, score_sum=score, wins=int(is_paid)))
-    return Step(task=ended, events=(event,), entry=entry, reputation=counted)
-
-
-def _counted(task: Task, gained: Reputation) -> Reputation | None:
-    """What the agent's reputation gains: nothing if the poster judges their own task."""
-    return None if task.is_self_judged else gained
+    return Step(task=ended, events=(event,), entry=entry)
 
 
 def _refund(task: Task) -> NewEntry:
@@ -252,12 +244,12 @@ def _payout(
     task: Task, parts: tuple[tuple[str, int], ...], *, bond_to: str | None = None
 ) -> NewEntry:
     """The single entry that empties a task's accounts."""
-    postings = [Posting(account=escrow(task.id), amount=Amount(-task.reward))]
+    postings = [Posting(account=escrow(task.id), amount=task.amount(-task.reward))]
     postings += [
-        Posting(account=user(who), amount=Amount(amount)) for who, amount in parts if amount
+        Posting(account=user(who), amount=task.amount(amount)) for who, amount in parts if amount
     ]
     if bond_to is not None and task.bond:
-        postings.append(Posting(account=bond(task.id), amount=Amount(-task.bond)))
+        postings.append(Posting(account=bond(task.id), amount=task.amount(-task.bond)))
         postings.append(Posting(account=user(bond_to), amount=task.bond))
     return NewEntry(kind=EntryKind.SETTLEMENT, postings=tuple(postings))
 
@@ -288,6 +280,8 @@ def _is_same_content(named: str | None, stored: str | None) -> bool:
     # The same CID can be written in several ways, so compare values, never texts.
     if named is None or stored is None:
         return False
+    if named == stored:
+        return True
     try:
         return parse_cid(named).key == parse_cid(stored).key
     except InvalidInput:

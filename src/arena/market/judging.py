@@ -24,12 +24,12 @@ from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_document
 from arena.evaluation.resources import Resources, ReviewNeeded, purpose_of_task
 from arena.market.call import Receipt
+from arena.market.checks import MAX_PAGE
 from arena.market.contents import Contents
 from arena.market.errors import AlreadyClaimed
 from arena.market.judge_queue import JudgeQueue, Party, newcomers, parties, to_give_up
 from arena.market.market import Market
 from arena.market.records.claims import CLAIM_SECONDS
-from arena.market.records.reading import MAX_PAGE
 from arena.market.reviewing import TaskReviews
 from arena.market.task import Task, TaskFilter, TaskState
 from arena.market.verdicts import keep_verdict, read_submitted, verdict_call
@@ -335,23 +335,23 @@ class LocalMarket:
         tasks: list[Task] = []
         while True:
             before = tasks[-1].id if tasks else None
-            page = await self._market.ledger.tasks(
+            page = await self._market.reader.tasks(
                 self._team_id, waiting, limit=MAX_PAGE, before=before
             )
             tasks += page
             if len(page) < MAX_PAGE:
-                return self._market.ledger.now(), tasks
+                return await self._market.ledger.now(), tasks
 
     async def fetch(self, cid: str) -> None:
         """Nothing to do: the judge reads the market's own store."""
 
     async def claim(self, task: Task, token: str, *, by: str) -> None:
         """Claim the task, or renew the claim."""
-        await self._market.claims.take(task.team_id, task.id, by=by, token=token)
+        await self._market.claim(task.team_id, task.id, by=by, token=token)
 
     async def release(self, task: Task, token: str) -> None:
         """End the claim."""
-        await self._market.claims.release(task.team_id, task.id, token=token)
+        await self._market.release(task.team_id, task.id, token=token)
 
     async def give(self, task: Task, score: int, reason: str, *, by: str, claim: str) -> Receipt:
         """Give the verdict."""

@@ -60,10 +60,10 @@ class NewEntry:
             raise ValueError(f"postings of a {self.kind} must sum to zero: {self.postings}")
 
 
-def transfer(kind: EntryKind, source: str, target: str, amount: int) -> NewEntry:
+def transfer(kind: EntryKind, source: str, target: str, amount: Amount) -> NewEntry:
     """An entry that moves `amount` from one account to another."""
-    debit = Posting(account=source, amount=Amount(-amount))
-    credit = Posting(account=target, amount=Amount(amount))
+    debit = Posting(account=source, amount=Amount(-amount, amount.decimals))
+    credit = Posting(account=target, amount=amount)
     return NewEntry(kind=kind, postings=(debit, credit))
 
 

@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from datetime import datetime
 
 from arena.evaluation.verdict import Verdict
 from arena.market.call import CallKey
@@ -28,12 +29,12 @@ class TaskReviews:
 
     async def new_review(self, team_id: str, task_id: int, *, by: str) -> NewReview:
         """The review that a task's judge may open."""
-        task = await self._market.ledger.task(team_id, task_id)
+        task = await self._market.reader.task(team_id, task_id)
         if task.state is not TaskState.SUBMITTED:
             raise WrongState(f"task {task_id} is {task.state}: there is nothing to review")
         if by not in (task.judge, task.fallback_judge):
             raise WrongRole(f"{by!r} is not the judge of task {task_id}")
-        if self._is_over(task):
+        if await self._is_over(task):
             raise TooLate(_why_over(task))
         document, submission = await read_submitted(self._market.contents, task)
         return NewReview(
@@ -53,7 +54,7 @@ class TaskReviews:
         The judges may answer: the verdict is theirs anyway. In a self-judged task the poster is
         the judge.
         """
-        story = await self._market.ledger.story(review.team_id, int(review.subject.id))
+        story = await self._market.reader.story(review.team_id, int(review.subject.id))
         task = story.task
         roles = {one.agent: "has applied for it" for one in story.applicants}
         roles[task.arbiter or ""] = "is its arbiter"
@@ -70,7 +71,7 @@ class TaskReviews:
     async def settle(self, case: ReviewCase, verdict: Verdict) -> None:
         """Give the verdict and close the review; both are idempotent."""
         review = case.review
-        task = await self._market.ledger.task(review.team_id, int(review.subject.id))
+        task = await self._market.reader.task(review.team_id, int(review.subject.id))
         contents = self._market.contents
         record = await keep_verdict(contents, task, case.submission, verdict, sandbox=self._sandbox)
         # Making a verdict may take minutes and a payment is final: if an answer was changed
@@ -84,26 +85,29 @@ class TaskReviews:
             await self._give(task, math.floor(verdict.score), record, key=key)
         except KeyConflict:
             # Given by a process that was killed before it closed the review; the task must agree.
-            task = await self._market.ledger.task(task.team_id, task.id)
+            task = await self._market.reader.task(task.team_id, task.id)
             if task.judged_at is None:
                 raise
         except (WrongState, TooLate):
-            task = await self._market.ledger.task(task.team_id, task.id)
-            if task.state is TaskState.SUBMITTED and not self._is_over(task):
+            task = await self._market.reader.task(task.team_id, task.id)
+            if task.state is TaskState.SUBMITTED and not await self._is_over(task):
                 return  # the judge's window has just closed: try again as the fallback judge
             trouble = f"{_why_over(task)}: the answers did not count"
         await _close(self._database, review, trouble)
 
     async def _give(self, task: Task, score: int, reason: str, *, key: CallKey) -> None:
         assert task.judge_until is not None
-        is_late = self._market.ledger.now() >= task.judge_until
+        is_late = await self._now(task) >= task.judge_until
         by = task.fallback_judge if is_late and task.fallback_judge else task.judge
         call = verdict_call(task, score, reason, by=by)
         await self._market.act(task.team_id, task.id, call, key=key)
 
-    def _is_over(self, task: Task) -> bool:
+    async def _is_over(self, task: Task) -> bool:
         """Whether the last judge's window is closed."""
-        return task.fallback_until is not None and self._market.ledger.now() >= task.fallback_until
+        return task.fallback_until is not None and await self._now(task) >= task.fallback_until
+
+    async def _now(self, task: Task) -> datetime:
+        return await self._market.ledger_named(task.ledger).now()
 
 
 def _is_same_name(reviewer: str, party: str) -> bool:

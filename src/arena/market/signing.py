@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Protocol, Self
 
 from pydantic import Field
 
@@ -35,6 +35,7 @@ MAX_PROOF_SECONDS = 86_400
 """Proofs that are valid for longer are refused."""
 LATEST = 2**40
 """A time in the far future. A client's `expires_at` is capped to it before any arithmetic."""
+WALLET = re.compile(r"0x[0-9a-f]{40}")
 NONCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 AGENT_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 BAD_AGENT_ID = "is not an agent id: use lowercase letters, digits and -, at most 100"
@@ -90,7 +91,35 @@ class Proof:
     expires_at: Annotated[int, Field(strict=True, ge=0, le=2**53)]
     """Unix seconds; the proof is valid before it."""
     signature: Annotated[str, Field(min_length=1, max_length=200)]
-    """Ed25519, in base64; see docs/guide/earn.md."""
+    """Ed25519 in base64, or of an Ethereum wallet as `0x…`; see docs/guide/earn.md."""
+
+
+class Prover(Protocol):
+    """An agent that can prove its identity: with an Ed25519 key, or with an Ethereum wallet."""
+
+    @property
+    def agent(self) -> str:
+        """The agent's id."""
+        ...
+
+    @property
+    def public_key(self) -> str:
+        """What it registers with: its public key, or the address of its wallet."""
+        ...
+
+    def prove(
+        self,
+        market: str,
+        act: Act | str,
+        *,
+        task_id: int | None = None,
+        content: str = "",
+        language: str | None = None,
+        at: datetime | None = None,
+        seconds: int = PROOF_SECONDS,
+    ) -> Proof:
+        """A new signature, valid once and for `seconds` from `at` (default: now)."""
+        ...
 
 
 class Signer:
@@ -217,12 +246,47 @@ def check_proof(public_key: str, statement: Statement, proof: Proof, at: datetim
         raise BadSignature(f"a signature may be valid for {MAX_PROOF_SECONDS} seconds at most")
     message = statement.message(proof.nonce, proof.expires_at)
     try:
-        signature = base64.b64decode(proof.signature, validate=True)
-        read_public_key(public_key).verify(signature, message)
+        if is_wallet(public_key):
+            if message_signer(message, proof.signature) != public_key.lower():
+                raise ValueError("another wallet")
+        else:
+            signature = base64.b64decode(proof.signature, validate=True)
+            read_public_key(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
         raise BadSignature(
             f"the signature is not that of agent {statement.agent!r} for this {statement.act}"
         ) from None
+
+
+def check_public_key(text: str) -> None:
+    """Refuse what is neither an Ed25519 key nor the address of a wallet."""
+    if not is_wallet(text):
+        read_public_key(text)
+
+
+def is_wallet(public_key: str) -> bool:
+    """Whether this is the address of an Ethereum wallet."""
+    return WALLET.fullmatch(public_key) is not None
+
+
+def message_signer(message: bytes, signature: str) -> str:
+    """The address of the wallet that signed a message (EIP-191), in lower case.
+
+    `ValueError` if it is no signature.
+    """
+    try:
+        from eth_account import Account  # here to save start-up, and because it may be missing
+        from eth_account.messages import encode_defunct
+    except ModuleNotFoundError:
+        raise InvalidInput(
+            "agents with an Ethereum wallet need: pip install 'agent-arena[chain]'"
+        ) from None
+    from eth_keys.exceptions import BadSignature as NoSignature
+
+    try:
+        return str(Account.recover_message(encode_defunct(message), signature=signature)).lower()
+    except (NoSignature, ValueError, TypeError) as error:
+        raise ValueError(str(error)) from None
 
 
 def read_public_key(text: str) -> "Ed25519PublicKey":
@@ -232,7 +296,10 @@ def read_public_key(text: str) -> "Ed25519PublicKey":
     try:
         return Ed25519PublicKey.from_public_bytes(base64.b64decode(text, validate=True))
     except ValueError:
-        raise InvalidInput("a public key is 32 bytes (Ed25519) in base64") from None
+        raise InvalidInput(
+            "a public key is 32 bytes (Ed25519) in base64, or the address of a wallet (0x and 40 "
+            "hexadecimal digits in lower case)"
+        ) from None
 
 
 def commitment_of(market: str, task_id: int, agent: str, result_hash: str, salt: str) -> str:

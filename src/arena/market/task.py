@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, computed_field
 
-from arena.amounts import CURRENCY, Amount
+from arena.amounts import CURRENCY, DECIMALS, Amount
 from arena.clock import Moment
 from arena.fields import MAX_NAME_LENGTH, NonBlank
 
+EMBEDDED = "embedded"
+"""The ledger in Arena's own database."""
+EVM = "evm"
+"""The contract on an EVM chain."""
 MIN_WINDOW_SECONDS = 60
 MAX_WINDOW_SECONDS = 30 * 86_400
 MAX_DEADLINE_DAYS = 366
@@ -160,6 +164,9 @@ class TaskPost(Terms):
     """The standard itself; or give `evaluationCID`."""
     evaluation_cid: Annotated[Cid | None, Field(alias="evaluationCID")] = None
     """The CID of a stored standard."""
+    ledger: Literal["embedded", "evm"] | None = None
+    """Where it is posted: `embedded`, or `evm` for the contract on a chain. Default: the setting
+    of the server."""
     idempotency_key: Key = None
 
 
@@ -176,7 +183,17 @@ class Task(Terms):
     evaluation_cid: Annotated[str, Field(alias="evaluationCID")]
     """Its standard: verified, validated and pinned before the reward was locked."""
     judge: Party
+    ledger: Annotated[str, Field(examples=[EMBEDDED])] = EMBEDDED
+    """Where it lives, fixed when it is posted."""
     currency: str = CURRENCY
+    decimals: int = DECIMALS
+    """How many decimals an amount of it may have."""
+    network: Annotated[str | None, Field(examples=["eip155:31337"])] = None
+    """The chain it is on; null in the embedded ledger."""
+    contract: str | None = None
+    """The contract's address."""
+    chain_task: int | None = None
+    """Its number in the contract."""
     state: TaskState
     expiry_reason: ExpiryReason | None = None
     posted_at: datetime
@@ -230,6 +247,10 @@ class Task(Terms):
                 return self.arbiter_until
             case _:
                 return None
+
+    def amount(self, value: int) -> Amount:
+        """An amount in the currency of its ledger, from minor units."""
+        return Amount(value, self.decimals)
 
     @property
     def fallback_until(self) -> datetime | None:

@@ -1,13 +1,18 @@
 """Content by CID: standards, submissions and verdict records."""
 
-import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from arena.content.errors import NowhereToPublish
+from arena.content.reading import reading
 from arena.operations.operation import OperationGroup, get, post
-from arena.pools.threads import WRITES
+from arena.pools.threads import NETWORK, WRITES
+
+if TYPE_CHECKING:
+    from arena.content.ports import ContentSource, ContentStore
 
 BYTES = "application/octet-stream"
 ARCHIVE = "application/vnd.ipld.car"
@@ -46,6 +51,27 @@ class ContentImported:
     """The CIDs it was created for."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentFetched:
+    """What is stored on this machine now."""
+
+    cids: list[str]
+    """The content and, if it is a verdict record, what it refers to."""
+    bytes: Annotated[int, Field(ge=0)]
+    """Of all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentPublished:
+    """What was added to the IPFS network, and pinned there."""
+
+    cids: list[str]
+    """The content and, if it is a verdict record, what it refers to."""
+    bytes: Annotated[int, Field(ge=0)]
+    """Of all of it."""
+    published_to: Annotated[str, Field(examples=["the Kubo daemon at http://127.0.0.1:5001"])]
+
+
 class ContentOperations(OperationGroup):
     """Content by CID."""
 
@@ -69,7 +95,7 @@ class ContentOperations(OperationGroup):
     )
     async def content(self, cid: str) -> bytes:
         """The content with this CID, every block verified."""
-        return await asyncio.to_thread(self.arena.content.get, cid)
+        return await reading(self.arena.content, lambda source: source.get(cid))
 
     @get(
         "/api/archive",
@@ -82,14 +108,9 @@ class ContentOperations(OperationGroup):
     )
     async def export_content(self, cids: Cids) -> bytes:
         """One file (CAR) with these contents; a verdict record includes what it refers to."""
-        return await WRITES.run(self._archive, cids)
-
-    def _archive(self, cids: list[str]) -> bytes:
-        # Imported here to save start-up: few commands use archives or judge.
-        from arena.content.archive import write_archive
-        from arena.evaluation.record import contents_of
-
-        return write_archive(self.arena.content, contents_of(self.arena.content, cids))
+        return await reading(
+            self.arena.content, lambda store: _archive(store, cids), threads=WRITES
+        )
 
     @post("/api/archive", tag="content", errors=(404, 413, 507), team=False)
     async def import_content(self, archive: bytes) -> ContentImported:
@@ -99,3 +120,51 @@ class ContentOperations(OperationGroup):
 
         roots = await WRITES.run(read_archive, self.arena.content, archive)
         return ContentImported(roots=roots)
+
+    @post("/api/content/{cid}/fetch", tag="content", errors=(404, 507), team=False)
+    async def fetch_content(self, cid: str) -> ContentFetched:
+        """Store content that is in the IPFS network; with a verdict record, what it refers to.
+
+        Every block is verified. If no source has it now, the error is `content_pending` (503):
+        try again later.
+        """
+        cids, size = await reading(
+            self.arena.content, lambda source: _whole(source, cid), threads=WRITES
+        )
+        return ContentFetched(cids=cids, bytes=size)
+
+    @post("/api/content/{cid}/publish", tag="content", errors=(404, 409, 507), team=False)
+    async def publish_content(self, cid: str) -> ContentPublished:
+        """Add content to the IPFS network and pin it there; with a record, what it refers to.
+
+        Anyone may then read it, and nobody can take it back. Arena publishes nothing else.
+        """
+        kubo = self.arena.kubo
+        if kubo is None:
+            raise NowhereToPublish
+        # Imported here to save start-up: it loads an HTTP library.
+        from arena.content.kubo import publish
+
+        store = self.arena.content
+        # All of it is read before any of it is published.
+        cids, size = await NETWORK.run(_whole, store, cid)
+        for one in cids:
+            await NETWORK.run(publish, store, kubo, one)
+        return ContentPublished(cids=cids, bytes=size, published_to=kubo.name)
+
+
+def _archive(store: "ContentStore", cids: Sequence[str]) -> bytes:
+    # Imported here to save start-up: few commands use archives or judge.
+    from arena.content.archive import write_archive
+    from arena.evaluation.record import contents_of
+
+    return write_archive(store, contents_of(store, cids))
+
+
+def _whole(source: "ContentSource", cid: str) -> tuple[list[str], int]:
+    """The CIDs of a content and what it refers to, and the size of all of them; verified."""
+    # Imported here to save start-up: few commands judge.
+    from arena.evaluation.record import contents_of
+
+    cids = contents_of(source, [cid])
+    return cids, sum(len(source.get(one)) for one in cids)

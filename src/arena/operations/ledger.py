@@ -10,6 +10,7 @@ from arena.amounts import CURRENCY, Amount, AmountText
 from arena.fields import NameFilter
 from arena.market.call import Receipt
 from arena.market.money import Audit, Balance, LedgerLine, user
+from arena.market.projection import Rebuilt
 from arena.market.task import Party
 from arena.operations import paging
 from arena.operations.market import IdempotencyKey
@@ -58,7 +59,7 @@ class LedgerOperations(OperationGroup):
         else:
             amount = await ledger.balance(self.team, account)
             held = [Balance(account=user(account), amount=amount)]
-        return Balances(balances=held, count=len(held))
+        return Balances(balances=held, count=len(held), currency=ledger.currency.code)
 
     async def balance(self, account: str) -> Balances:
         """The balance of a party."""
@@ -70,14 +71,14 @@ class LedgerOperations(OperationGroup):
     ) -> LedgerHistory:
         """A party's postings, newest first."""
         before = paging.decode_number(cursor) or None
-        lines = await self.arena.market.ledger.history(
-            self.team, account, limit=limit + 1, before=before
-        )
+        ledger = self.arena.market.ledger
+        lines = await ledger.history(self.team, account, limit=limit + 1, before=before)
         page = lines[:limit]
         return LedgerHistory(
             account=user(account),
             lines=page,
             count=len(page),
+            currency=ledger.currency.code,
             next_cursor=paging.encode(page[-1].entry_id) if len(lines) > limit else None,
         )
 
@@ -85,6 +86,11 @@ class LedgerOperations(OperationGroup):
     async def audit(self) -> Audit:
         """Check every invariant of the team's market on the raw rows."""
         return await self.arena.market.ledger.audit(self.team)
+
+    @post("/api/ledger/rebuild", id="rebuild_projections", tag="ledger")
+    async def rebuild_projections(self) -> Rebuilt:
+        """Compute the reputations and executions of the team's agents anew from the events."""
+        return await self.arena.market.embedded.rebuild(self.team)
 
     @post("/api/ledger/deposit", tag="ledger", errors=(409,), body="TestMoney")
     async def deposit_test_money(

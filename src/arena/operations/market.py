@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, TypeVar
 
@@ -10,13 +10,13 @@ from pydantic import Field
 
 from arena import clock
 from arena.amounts import CURRENCY, DECIMALS
-from arena.errors import Forbidden, InvalidInput
+from arena.errors import Forbidden, InfrastructureError, InvalidInput
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.fields import MAX_VERSION_LENGTH
-from arena.market.agents import MarketAgent
+from arena.market.agents import MarketAgent, MarketParty
 from arena.market.call import EventKind, MarketEvent, Receipt
-from arena.market.signing import Act, Proof, Signer
-from arena.market.task import MAX_ID, Key, Party
+from arena.market.signing import Act, Proof, Prover, is_wallet
+from arena.market.task import EMBEDDED, MAX_ID, Key, Party
 from arena.operations.operation import Event, Events, OperationGroup, get, post
 
 T = TypeVar("T")
@@ -34,14 +34,24 @@ class MarketInfo:
 
     market: str
     """Its id, which is part of every signature."""
+    ledger: Annotated[str, Field(examples=[EMBEDDED])] = EMBEDDED
+    """Where new tasks are posted."""
     currency: str = CURRENCY
-    """Test money: it is worth nothing."""
+    """What new tasks are paid in; TEST is test money, worth nothing."""
     decimals: int = DECIMALS
     """How many decimals an amount may have."""
     min_pass_score: Annotated[int, Field(examples=[60])]
     """This score pays, one less refunds."""
     now: datetime
-    """The time that windows are compared with."""
+    """The time that windows of new tasks are compared with: that of the ledger."""
+    server_now: datetime
+    """The time of the server."""
+    network: Annotated[str | None, Field(examples=["eip155:31337"])] = None
+    """The chain of new tasks; null for the embedded ledger."""
+    contract: str | None = None
+    """The contract of new tasks."""
+    problem: str | None = None
+    """Why tasks on the chain may be shown as they were some time ago; null if they are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +59,14 @@ class MarketAgentList:
     """Every agent of the team's market."""
 
     agents: Sequence[MarketAgent]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketPartyList:
+    """Every party with an address."""
+
+    parties: Sequence[MarketParty]
     count: int
 
 
@@ -70,10 +88,22 @@ class TasksClosed:
     count: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningPlace:
+    """What a signature is for."""
+
+    market: str
+    """The team's market, or the contract that the task is in."""
+    task_id: int | None
+    content: str
+    at: datetime
+    """The time there."""
+
+
 class MarketOperations(OperationGroup):
     """The market, its agents and its events."""
 
-    signer: Signer | None = None
+    signer: Prover | None = None
     """The agent that registers, applies and submits through this object."""
     _market_id: str | None = None
     _behind = timedelta()
@@ -82,23 +112,41 @@ class MarketOperations(OperationGroup):
     @get("/api/market", id="get_market", tag="market")
     async def market(self) -> MarketInfo:
         """The market of the team: its id, currency and time."""
-        ledger = self.arena.market.ledger
-        return MarketInfo(
-            market=await ledger.market_id(self.team),
+        market = self.arena.market
+        ledger = market.ledger
+        info = MarketInfo(
+            market=await market.embedded.market_id(self.team),
+            ledger=ledger.name,
+            currency=ledger.currency.code,
+            decimals=ledger.currency.decimals,
             min_pass_score=MIN_PASS_SCORE,
-            now=ledger.now(),
+            now=clock.now(),
+            server_now=clock.now(),
         )
+        if ledger.name == EMBEDDED:
+            return info
+        try:
+            return replace(
+                info,
+                now=await ledger.now(),
+                network=await self.arena.chain.network(),
+                contract=self.arena.chain.contract,
+                problem=self.arena.chain.problem,
+            )
+        except InfrastructureError as error:
+            # The node is away: tasks can still be read.
+            return replace(info, contract=self.arena.chain.contract, problem=error.message)
 
     @get("/api/market/agents", id="list_market_agents", tag="market")
     async def market_agents(self) -> MarketAgentList:
         """Every agent that may apply for tasks, with its reputation."""
-        agents = await self.arena.market.ledger.agents(self.team)
+        agents = await self.arena.market.reader.agents(self.team)
         return MarketAgentList(agents=agents, count=len(agents))
 
     @get("/api/market/agents/{agent_id}", id="get_market_agent", tag="market", errors=(404,))
     async def market_agent(self, agent_id: str) -> MarketAgent:
         """One agent and its reputation."""
-        return await self.arena.market.ledger.agent(self.team, agent_id)
+        return await self.arena.market.reader.agent(self.team, agent_id)
 
     @post(
         "/api/market/agents",
@@ -133,6 +181,34 @@ class MarketOperations(OperationGroup):
             ),
         )
 
+    @get("/api/market/parties", id="list_market_parties", tag="market")
+    async def market_parties(self) -> MarketPartyList:
+        """Everybody whose address on a chain is known here."""
+        parties = await self.arena.market.parties(self.team)
+        return MarketPartyList(parties=parties, count=len(parties))
+
+    @post(
+        "/api/market/parties",
+        id="name_market_party",
+        tag="market",
+        errors=(409,),
+        body="MarketPartyName",
+    )
+    async def name_party(
+        self,
+        *,
+        name: Party,
+        address: Annotated[
+            str,
+            Field(
+                pattern="^0x[0-9a-fA-F]{40}$",
+                examples=["0x70997970C51812dc3A010C7d01b50e0d17dc79C8"],
+            ),
+        ],
+    ) -> MarketParty:
+        """Name an address on a chain; a name belongs to one address for good."""
+        return await self.arena.market.name_party(self.team, name, address)
+
     @post("/api/market/close-due", id="close_due_tasks", tag="market")
     async def close_due(self) -> TasksClosed:
         """End every task whose time has run out. Anyone may do this."""
@@ -148,7 +224,7 @@ class MarketOperations(OperationGroup):
         limit: Annotated[int, Field(ge=1, le=1000)] = 100,
     ) -> MarketEventList:
         """Events after the event `since`, in order."""
-        events = await self.arena.market.ledger.events(
+        events = await self.arena.market.reader.events(
             self.team, since=since or 0, limit=limit, task_id=task_id
         )
         last_id = events[-1].id if events else since or 0
@@ -173,10 +249,10 @@ class MarketOperations(OperationGroup):
             if not last_event_id.isdecimal() or int(last_event_id) > MAX_ID:
                 raise InvalidInput(f"Last-Event-ID {last_event_id} is not a valid event id")
             since = int(last_event_id)
-        ledger = self.arena.market.ledger
+        reader = self.arena.market.reader
         if since is None:
-            since = await ledger.last_event(self.team)
-        return _as_events(ledger.watch(self.team, since=since))
+            since = await reader.last_event(self.team)
+        return _as_events(reader.watch(self.team, since=since))
 
     async def watch_market(self, since: int | None = None) -> AsyncIterator[MarketEvent]:
         """Events as they happen, without end: those after `since`, or from now on."""
@@ -212,13 +288,25 @@ class MarketOperations(OperationGroup):
     ) -> Proof:
         if self._market_id is None:
             market = await self.market()
-            self._market_id, self._behind = market.market, market.now - clock.now()
-        at = clock.now() + self._behind
-        return self._agent().prove(
-            self._market_id, act, task_id=task_id, content=content, language=language, at=at
+            self._market_id, self._behind = market.market, market.server_now - clock.now()
+        signer, at = self._agent(), clock.now() + self._behind
+        place = SigningPlace(market=self._market_id, task_id=task_id, content=content, at=at)
+        if task_id is not None and is_wallet(signer.public_key):
+            place = await self._place_on_chain(act, task_id, place)
+        return signer.prove(
+            place.market,
+            act,
+            task_id=place.task_id,
+            content=place.content,
+            language=language,
+            at=place.at,
         )
 
-    def _agent(self) -> Signer:
+    async def _place_on_chain(self, act: Act, task_id: int, place: SigningPlace) -> SigningPlace:
+        """Where an act on a task is signed for, if the task may be on a chain."""
+        return place
+
+    def _agent(self) -> Prover:
         if self.signer is None:
             raise InvalidInput("this client has no agent: create it with Client(url, signer=…)")
         return self.signer

@@ -41,13 +41,13 @@ class TaskVerdictOperations(MarketOperations):
 
         Processes that judge under one name share the tasks by claims. A claim expires by itself.
         """
-        return await self.arena.market.claims.take(self.team, task_id, by=by, token=token)
+        return await self.arena.market.claim(self.team, task_id, by=by, token=token)
 
     @move("/api/tasks/{task_id}/release", id="release_task", body="TaskRelease")
     async def release(self, task_id: TaskId, *, token: ClaimToken) -> Task:
         """End a claim before it expires; nothing happens if another process has taken it over."""
-        await self.arena.market.claims.release(self.team, task_id, token=token)
-        return await self.arena.market.ledger.task(self.team, task_id)
+        await self.arena.market.release(self.team, task_id, token=token)
+        return await self.arena.market.reader.task(self.team, task_id)
 
     @move("/api/tasks/{task_id}/judge", id="judge_task", body="TaskJudge")
     async def judge(

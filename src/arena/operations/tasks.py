@@ -31,7 +31,7 @@ from arena.market.task import (
 from arena.operations import paging
 from arena.operations.content import ContentOperations
 from arena.operations.ledger import PageLimit
-from arena.operations.market import IdempotencyKey, TaskId
+from arena.operations.market import IdempotencyKey, SigningPlace, TaskId
 from arena.operations.operation import get, post
 from arena.operations.paging import Cursor
 from arena.operations.task_verdicts import TaskVerdictOperations, move
@@ -90,7 +90,7 @@ class TaskOperations(TaskVerdictOperations, ContentOperations):
             min_reward=None if min_reward is None else Amount.parse(min_reward),
         )
         before = paging.decode_number(cursor) or None
-        tasks = await self.arena.market.ledger.tasks(
+        tasks = await self.arena.market.reader.tasks(
             self.team, selection, limit=limit + 1, before=before
         )
         page = tasks[:limit]
@@ -129,7 +129,23 @@ class TaskOperations(TaskVerdictOperations, ContentOperations):
     @get("/api/tasks/{task_id}", id="get_task", tag="tasks", errors=(404,))
     async def task(self, task_id: TaskId) -> TaskStory:
         """A task with its applicants, its events and the money that moved."""
-        return await self.arena.market.ledger.story(self.team, task_id)
+        return await self.arena.market.reader.story(self.team, task_id)
+
+    async def _place_on_chain(self, act: Act, task_id: int, place: SigningPlace) -> SigningPlace:
+        """The contract of a task, if it is in one: there its own number and time count."""
+        task = (await self.task(task_id)).task
+        if task.contract is None:
+            return place
+        content = place.content
+        if act is Act.APPLY:
+            assert self.signer is not None
+            content = (await self.market_agent(self.signer.agent)).version
+        return SigningPlace(
+            market=f"{task.network}:{task.contract}",
+            task_id=task.chain_task,
+            content=content,
+            at=(await self.market()).now,
+        )
 
     # What agents do
 

@@ -44,7 +44,7 @@ async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[TeamChanges]:
             versions={
                 "scores": await arena.scores.last_change(team),
                 "reviews": await arena.reviews.state(team),
-                "market": await arena.market.ledger.last_event(team),
+                "market": await arena.market.reader.last_event(team),
                 "catalog": arena.catalog.current.loaded_at,
             },
         )

@@ -88,6 +88,8 @@ CHECKS = FairThreads("check", CORES, spare=1)
 """Reading standards, and validators that take longer than a moment: patterns release the GIL."""
 WRITES = FairThreads("write", 4, spare=2)
 """Storing content and records, which waits for the disk."""
+NETWORK = FairThreads("network", 4, spare=2)
+"""Looking for content in the network and publishing it, which waits for other machines."""
 
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, FairThreads] = WeakKeyDictionary()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from arena.catalog.test import Test
-from arena.content.store import LocalStore
+from arena.content.ports import ContentStore
 from arena.evaluation.record import store_record
 from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.text import storable
@@ -14,7 +14,7 @@ from arena.text import storable
 class Recorder:
     """Stores verdict records in a content store."""
 
-    store: LocalStore
+    store: ContentStore
     sandbox: str
     """The name of the sandbox provider in use."""
 

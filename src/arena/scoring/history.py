@@ -54,6 +54,8 @@ class Execution:
     status: ExecutionStatus
     source: Source
     created_at: datetime
+    id: UUID | None = None
+    """None: a new one is made when it is recorded."""
     usage: Usage = field(default_factory=Usage)
     duration_seconds: float | None = None
     """Rounded to microseconds like the stored value: a repeated report must compare equal."""

@@ -66,6 +66,7 @@ def modules_of(home: Path, *words: str) -> set[str]:
         ("review",),
         ("task", "list"),
         ("ledger", "balance"),
+        ("content", "put", "/dev/null"),
     ],
     ids=" ".join,
 )

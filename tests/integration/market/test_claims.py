@@ -13,7 +13,7 @@ ONE, OTHER = "one" * 8, "other" * 8
 
 
 async def take(desk: Desk, task_id: int, token: str, by: str = "jim"):
-    return await desk.market.claims.take(TEAM, task_id, by=by, token=token)
+    return await desk.market.claim(TEAM, task_id, by=by, token=token)
 
 
 def verdict(task, claim: str | None) -> Call:
@@ -76,11 +76,11 @@ async def test_a_person_may_judge_a_claimed_task(desk: Desk):
 async def test_a_released_task_is_free_at_once_but_not_by_others(desk: Desk):
     task_id = await desk.submitted()
     await take(desk, task_id, ONE)
-    await desk.market.claims.release(TEAM, task_id, token=OTHER)
-    await desk.market.claims.release("blue", task_id, token=ONE)
+    await desk.market.release(TEAM, task_id, token=OTHER)
+    await desk.market.release("blue", task_id, token=ONE)
     with pytest.raises(AlreadyClaimed):
         await take(desk, task_id, OTHER)
-    await desk.market.claims.release(TEAM, task_id, token=ONE)
+    await desk.market.release(TEAM, task_id, token=ONE)
     await take(desk, task_id, OTHER)
 
 

@@ -158,7 +158,7 @@ async def test_two_processes_judge_every_task_once(desk: Desk):
 
 async def test_a_task_of_a_killed_judge_is_free_once_its_claim_has_expired(desk: Desk):
     task_id = await submit(desk, "work", "solver")
-    await desk.market.claims.take(TEAM, task_id, by="jim", token="killed" * 4)
+    await desk.market.claim(TEAM, task_id, by="jim", token="killed" * 4)
 
     async def judge(_standard: JudgePrompt, _submission: Submission, _: str | None) -> Verdict:
         return good()
@@ -226,7 +226,7 @@ async def test_an_outage_during_the_work_does_not_end_it(
     task_id = await submit(desk, "work", "solver")
     failures = 0
     is_away = asyncio.Event()
-    listed = desk.market.ledger.tasks
+    listed = desk.market.reader.tasks
 
     async def away(*words: object, **named: object) -> object:
         nonlocal failures
@@ -237,7 +237,7 @@ async def test_an_outage_during_the_work_does_not_end_it(
         raise InfrastructureError("no response")
 
     began = asyncio.Event()
-    monkeypatch.setattr(desk.market.ledger, "tasks", away)
+    monkeypatch.setattr(desk.market.reader, "tasks", away)
 
     async def judge(_standard: JudgePrompt, _submission: Submission, _: str | None) -> Verdict:
         began.set()

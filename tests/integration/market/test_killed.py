@@ -32,7 +32,7 @@ from arena.store.database import Database
 async def main(url, folder):
     market = Market(Database(url), LocalStore(Path(folder)))
     solver = KeyFolder(Path(folder) / "keys").make("solver")
-    identity = await market.ledger.market_id("t")
+    identity = await market.embedded.market_id("t")
     def proof(act, task, content=""):
         return solver.prove(identity, act, task_id=task, content=content)
     def act(task, action, by, **call):
@@ -98,14 +98,15 @@ async def test_reported_steps_are_kept_and_unreported_ones_are_atomic(settings: 
 async def _check(url: str, folder: Path, reported: dict[int, str]) -> None:
     database = Database(url)
     try:
-        market = Market(database, LocalStore(folder)).ledger
-        assert (await market.audit("t")).violations == ()
+        whole = Market(database, LocalStore(folder))
+        ledger, market = whole.embedded, whole.reader
+        assert (await ledger.audit("t")).violations == ()
         for task_id, state in reported.items():
             now = (await market.task("t", task_id)).state
             assert ORDER.index(now) >= ORDER.index(state)
         tasks = await market.tasks("t", limit=1000)
         paid = sum(task.state is TaskState.PAID for task in tasks)
-        assert await market.balance("t", "solver") == paid
-        assert await market.balance("t", "ann") == 1000 - len(tasks)
+        assert await ledger.balance("t", "solver") == paid
+        assert await ledger.balance("t", "ann") == 1000 - len(tasks)
     finally:
         await database.close()

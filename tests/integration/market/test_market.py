@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from arena.amounts import Amount
 from arena.content.canonical import canonical
 from arena.content.errors import ContentCorrupt
 from arena.content.tree import cid_of
@@ -413,7 +414,7 @@ async def test_tasks_can_be_filtered_and_paged(desk: Desk):
     assert await ids(TaskFilter(agent="solver")) == [paid]
     assert await ids(TaskFilter(applicant="rival")) == [open_ones[0]]
     assert await ids(TaskFilter(poster="bob")) == []
-    assert await ids(TaskFilter(judge="jim", min_reward=22)) == [open_ones[2]]
+    assert await ids(TaskFilter(judge="jim", min_reward=Amount(22))) == [open_ones[2]]
     for limit in (0, 1001, "x"):
         with pytest.raises(InvalidInput, match="limit"):
             await market.tasks(TEAM, limit=limit)  # pyright: ignore[reportArgumentType]
@@ -426,9 +427,9 @@ async def test_due_tasks_can_be_closed_by_anyone(desk: Desk):
     )
     await desk.judge(judged, 80)
     await desk.post()
-    assert await desk.market.due(TEAM) == []
+    assert await desk.market.due(TEAM, "embedded", desk.at) == []
     desk.wait(60)
-    assert [task.id for task in await desk.market.due(TEAM)] == [judged]
+    assert [task.id for task in await desk.market.due(TEAM, "embedded", desk.at)] == [judged]
     desk.wait(3600)
     assert len(await desk.market.close_due(TEAM)) == 3
     assert await desk.market.close_due(TEAM) == []

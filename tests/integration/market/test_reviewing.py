@@ -67,7 +67,7 @@ async def test_an_answer_that_is_changed_while_the_verdict_is_made_decides(
     (review,) = await reviews.list(TEAM)
     review_id = review.id
     done = await reviews.answer(review_id, TEAM, "rita", one_answer(bool(first)))
-    task = await desk.market.ledger.task(TEAM, task_id)
+    task = await desk.market.reader.task(TEAM, task_id)
     assert (done.status, task.state) == (ReviewStatus.DONE, TaskState(state))
     assert (task.score, len(calls)) == (60 if then else 10, 2)
 
@@ -104,7 +104,7 @@ async def test_the_last_moment_of_the_fallback_window_still_counts(desk: Desk):
     desk.wait(899)
     done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
-    assert (await desk.market.ledger.task(TEAM, task_id)).judged_by == "fay"
+    assert (await desk.market.reader.task(TEAM, task_id)).judged_by == "fay"
 
 
 async def test_a_window_that_closes_during_the_verdict_leaves_it_to_the_fallback_judge(
@@ -117,16 +117,16 @@ async def test_a_window_that_closes_during_the_verdict_leaves_it_to_the_fallback
     desk.wait(599)
     real_now = desk.market.ledger.now
 
-    def closing() -> datetime:
+    async def closing() -> datetime:
         """A time within the judge's window, which is over when the market reads the clock."""
-        now = real_now()
+        now = await real_now()
         desk.wait(1)
         return now
 
     monkeypatch.setattr(desk.market.ledger, "now", closing)
     done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
-    assert (await desk.market.ledger.task(TEAM, task_id)).judged_by == "fay"
+    assert (await desk.market.reader.task(TEAM, task_id)).judged_by == "fay"
 
 
 @pytest.mark.parametrize("is_expired", [False, True])
@@ -185,7 +185,7 @@ async def test_a_verdict_given_before_a_crash_causes_no_error_after_it(desk: Des
     (settled,) = (await reviews.settle_answered()).settled
     done = (await reviews.get(settled, TEAM)).review
     assert (done.status, done.trouble, len(calls)) == (ReviewStatus.DONE, None, 2)
-    assert (await desk.market.ledger.task(TEAM, task_id)).score == 100
+    assert (await desk.market.reader.task(TEAM, task_id)).score == 100
 
 
 async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_for_it(
@@ -217,7 +217,7 @@ async def test_a_team_with_a_token_opens_only_the_hidden_cases_that_were_left_fo
         leave(shared.of_team(TEAM))
         done = await house.reviews.settle(answered)
         assert (done.status, done.trouble) == (ReviewStatus.DONE, None)
-    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID
+    assert (await desk.market.reader.task(TEAM, task_id)).state is TaskState.PAID
 
 
 @pytest.mark.parametrize(
@@ -251,11 +251,11 @@ async def test_the_parties_of_a_task_cannot_answer_its_review(
         )
         with pytest.raises(WrongRole, match=f"{role}; somebody else must answer"):
             await house.reviews.answer(review.id, TEAM, reviewer, answers)
-        assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.SUBMITTED
+        assert (await desk.market.reader.task(TEAM, task_id)).state is TaskState.SUBMITTED
         # Their answer was not recorded, and others may answer, the judge as well.
         assert (await house.reviews.get(review.id, TEAM)).items[0].answers == ()
         await house.reviews.answer(review.id, TEAM, "jim", answers)
-    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.JUDGED
+    assert (await desk.market.reader.task(TEAM, task_id)).state is TaskState.JUDGED
 
 
 async def test_the_poster_of_a_self_judged_task_may_answer_as_its_judge(
@@ -267,7 +267,7 @@ async def test_the_poster_of_a_self_judged_task_may_answer_as_its_judge(
             await house.task_reviews.new_review(TEAM, task_id, by="ann")
         )
         await house.reviews.answer(review.id, TEAM, "ann", [ReviewAnswer(item=0, passed=True)])
-    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID
+    assert (await desk.market.reader.task(TEAM, task_id)).state is TaskState.PAID
 
 
 async def test_a_callers_key_cannot_take_the_place_of_an_internal_one(desk: Desk):
@@ -278,7 +278,7 @@ async def test_a_callers_key_cannot_take_the_place_of_an_internal_one(desk: Desk
     (review,) = await reviews.list(TEAM)
     await desk.market.deposit_test_money(TEAM, "mallory", 1, key=f"review {review.id}")
     done = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
-    task = await desk.market.ledger.task(TEAM, task_id)
+    task = await desk.market.reader.task(TEAM, task_id)
     assert (done.status, task.state) == (ReviewStatus.DONE, TaskState.PAID)
 
 
@@ -292,7 +292,7 @@ async def test_a_conflict_of_keys_alone_does_not_close_a_review(desk: Desk):
     kept = await reviews.answer(review.id, TEAM, "rita", [ReviewAnswer(item=0, passed=True)])
     assert kept.status is ReviewStatus.ANSWERED
     assert "was used for another call" in (kept.trouble or "")
-    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.SUBMITTED
+    assert (await desk.market.reader.task(TEAM, task_id)).state is TaskState.SUBMITTED
 
 
 async def test_a_verdict_that_0_1_gave_under_a_callers_key_is_recognised(desk: Desk):
@@ -316,4 +316,4 @@ async def test_a_verdict_that_0_1_gave_under_a_callers_key_is_recognised(desk: D
     assert moved == [task_id]
     assert (await reviews.settle_answered()).settled == [review.id]
     assert (await reviews.get(review.id, TEAM)).review.trouble is None
-    assert (await desk.market.ledger.task(TEAM, task_id)).state is TaskState.PAID
+    assert (await desk.market.reader.task(TEAM, task_id)).state is TaskState.PAID

@@ -17,6 +17,9 @@ from arena.content.tree import (
     Node,
     Profile,
     cut,
+    distinct,
+    join,
+    profile_of,
     read_node,
     walk,
     write_node,
@@ -49,7 +52,7 @@ class Blocks(dict[Cid, bytes]):
         return self[cid]
 
     def whole(self, top: Cid) -> bytes:
-        return b"".join(own for _, _, own in walk(top, self.read, max_bytes=MAX_BYTES))
+        return join(top, self.read, max_bytes=MAX_BYTES)
 
 
 @pytest.mark.parametrize("profile", [V0, V1])
@@ -163,3 +166,25 @@ def test_megabytes_for_one_byte_of_content_are_not_read_again_and_again():
     with pytest.raises(ContentMalformed, match="far larger"):
         blocks.whole(top.cid)
     assert blocks.reads < 40
+
+
+@pytest.mark.parametrize("profile", [V0, V1])
+@pytest.mark.parametrize("size", [0, 11, 262_144, 600_000])
+def test_the_profile_of_content_is_found(profile: Profile, size: int):
+    *_, (root, _) = cut(noise(size), profile)
+    assert profile_of(noise(size), root) == profile
+    assert profile_of(noise(size), root.key) == profile
+
+
+def test_content_that_was_split_in_another_way_has_no_known_profile():
+    blocks = Blocks()
+    top = blocks.node([blocks.leaf(b"hello "), blocks.leaf(b"world")])
+    assert profile_of(b"hello world", top.cid) is None
+
+
+def test_a_block_that_occurs_twice_is_listed_once():
+    blocks = Blocks()
+    leaf = blocks.leaf(b"again")
+    top = blocks.node([leaf, leaf])
+    listed = [cid for cid, _ in distinct(top.cid, blocks.read, max_bytes=MAX_BYTES)]
+    assert listed == [top.cid, leaf.cid]

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from arena.amounts import Amount
+from arena.market.agents import Reputation
 from arena.market.call import Action, Call, Step
 from arena.market.errors import BadContent, BadScore, TooEarly, TooLate, WrongRole, WrongState
 from arena.market.moves import check
+from arena.market.projection import ended_execution, gained_reputation
 from arena.market.task import Assignment, Task, TaskState, Terms, TimeoutPolicy
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -25,13 +27,15 @@ OTHER_RESULT = "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"
 PLAIN = Terms(reward=Amount(100), deadline=NOON + timedelta(seconds=3600), judge_window_seconds=600)
 FALLBACK = replace(PLAIN, fallback_judge="fay", fallback_window_seconds=300)
 DISPUTABLE = replace(
-    PLAIN, dispute_window_seconds=120, arbiter="art", arbiter_window_seconds=180, bond=7
+    PLAIN, dispute_window_seconds=120, arbiter="art", arbiter_window_seconds=180, bond=Amount(7)
 )
 COMMITTING = replace(PLAIN, commit_deadline=NOON + timedelta(seconds=1800))
 BY_REPUTATION = replace(
     PLAIN, assignment=Assignment.BEST_REPUTATION, apply_until=NOON + timedelta(seconds=900)
 )
-SPLIT = replace(PLAIN, reward=101, timeout_policy=TimeoutPolicy.SPLIT, agent_share_percent=50)
+SPLIT = replace(
+    PLAIN, reward=Amount(101), timeout_policy=TimeoutPolicy.SPLIT, agent_share_percent=50
+)
 EVERY_ROLE = replace(DISPUTABLE, fallback_judge="fay", fallback_window_seconds=300)
 
 
@@ -392,6 +396,17 @@ def test_a_split_is_exact(percent: int, reward: int):
     assert moved(step).get("user:ann", 0) == reward - share
 
 
+def reputation(step: Step) -> list[Reputation]:
+    """What follows from the events of a step."""
+    gained = (gained_reputation(step.task, event.kind) for event in step.events)
+    return [one for one in gained if one is not None]
+
+
+def executions(step: Step, at: datetime) -> list[str]:
+    ended = (ended_execution(step.task, event.kind, at) for event in step.events)
+    return [one.status for one in ended if one is not None]
+
+
 def test_what_counts_for_reputation():
     steps = {
         "assign": do(a_task("open"), a_call("assign", "ann"), after(1)),
@@ -401,25 +416,13 @@ def test_what_counts_for_reputation():
         "nobody had it": do(a_task("open"), a_call("expire", "nobody"), after(3600)),
         "only judged": do(a_task("submitted", DISPUTABLE), a_call("judge", "jim"), after(1100)),
     }
-    counts = {
-        name: None
-        if step.reputation is None
-        else (
-            step.reputation.attempts,
-            step.reputation.judged,
-            step.reputation.score_sum,
-            step.reputation.wins,
-            step.reputation.no_shows,
-        )
-        for name, step in steps.items()
-    }
-    assert counts == {
-        "assign": (1, 0, 0, 0, 0),
-        "judge": (0, 1, 59, 0, 0),
-        "no show": (0, 0, 0, 0, 1),
-        "no verdict": None,
-        "nobody had it": None,
-        "only judged": None,
+    assert {name: reputation(step) for name, step in steps.items()} == {
+        "assign": [Reputation(attempts=1)],
+        "judge": [Reputation(judged=1, score_sum=59)],
+        "no show": [Reputation(no_shows=1)],
+        "no verdict": [],
+        "nobody had it": [],
+        "only judged": [],
     }
 
 
@@ -430,18 +433,26 @@ def test_what_the_poster_judges_himself_counts_for_nothing():
         do(a_task("submitted", terms), a_call("judge", "ann"), after(1100)),
         do(a_task("assigned", terms), a_call("expire", "nobody"), after(3600)),
     ]
-    assert [step.reputation for step in steps] == [None, None, None]
+    assert [reputation(step) for step in steps] == [[], [], []]
     assert steps[1].task.state == "paid"
     with pytest.raises(WrongRole):
         do(a_task("submitted", terms), a_call("judge", "jim"), after(1100))
 
 
-def test_an_execution_ends_with_the_submission_or_the_deadline():
-    submitted = do(a_task("assigned"), a_call("submit_result", "solver"), after(1000))
-    assert submitted.execution == "completed"
-    assert do(a_task("assigned"), a_call("expire", "ann"), after(3600)).execution == "timeout"
-    assert do(a_task("open"), a_call("expire", "ann"), after(3600)).execution is None
-    assert do(a_task("submitted"), a_call("expire", "ann"), after(1600)).execution is None
+@pytest.mark.parametrize(
+    ("state", "action", "by", "at", "ended"),
+    [
+        ("assigned", "submit_result", "solver", 1000, ["completed"]),
+        ("assigned", "expire", "ann", 3600, ["timeout"]),
+        ("open", "expire", "ann", 3600, []),
+        ("submitted", "expire", "ann", 1600, []),
+    ],
+)
+def test_an_execution_ends_with_the_submission_or_the_deadline(
+    state: str, action: str, by: str, at: int, ended: list[str]
+):
+    step = do(a_task(state), a_call(action, by), after(at))
+    assert executions(step, after(at)) == ended
 
 
 def test_an_error_says_what_is_possible():

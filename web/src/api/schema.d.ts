@@ -552,6 +552,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/content/{cid}/fetch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch Content
+         * @description Store content that is in the IPFS network; with a verdict record, what it refers to.
+         *
+         *     Every block is verified. If no source has it now, the error is `content_pending` (503):
+         *     try again later.
+         */
+        post: operations["fetch_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/content/{cid}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish Content
+         * @description Add content to the IPFS network and pin it there; with a record, what it refers to.
+         *
+         *     Anyone may then read it, and nobody can take it back. Arena publishes nothing else.
+         */
+        post: operations["publish_content"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/evaluate": {
         parameters: {
             query?: never;
@@ -714,6 +759,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ledger/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rebuild Projections
+         * @description Compute the reputations and executions of the team's agents anew from the events.
+         */
+        post: operations["rebuild_projections"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ledger/withdraw": {
         parameters: {
             query?: never;
@@ -852,6 +917,30 @@ export interface paths {
         get: operations["watch_market"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/market/parties": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Market Parties
+         * @description Everybody whose address on a chain is known here.
+         */
+        get: operations["list_market_parties"];
+        put?: never;
+        /**
+         * Name Market Party
+         * @description Name an address on a chain; a name belongs to one address for good.
+         */
+        post: operations["name_market_party"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1565,7 +1654,7 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
@@ -1839,6 +1928,22 @@ export interface components {
             pairs: components["schemas"]["ComparedPair"][];
         };
         /**
+         * ContentFetched
+         * @description What is stored on this machine now.
+         */
+        ContentFetched: {
+            /**
+             * Cids
+             * @description The content and, if it is a verdict record, what it refers to.
+             */
+            cids: string[];
+            /**
+             * Bytes
+             * @description Of all of it.
+             */
+            bytes: number;
+        };
+        /**
          * ContentImported
          * @description What an archive contained.
          */
@@ -1862,6 +1967,27 @@ export interface components {
             cid: string;
             /** Bytes */
             bytes: number;
+        };
+        /**
+         * ContentPublished
+         * @description What was added to the IPFS network, and pinned there.
+         */
+        ContentPublished: {
+            /**
+             * Cids
+             * @description The content and, if it is a verdict record, what it refers to.
+             */
+            cids: string[];
+            /**
+             * Bytes
+             * @description Of all of it.
+             */
+            bytes: number;
+            /**
+             * Published To
+             * @example the Kubo daemon at http://127.0.0.1:5001
+             */
+            published_to: string;
         };
         /**
          * Difference
@@ -2479,13 +2605,13 @@ export interface components {
             at: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
             /**
              * Balance
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             balance: string;
@@ -2518,7 +2644,7 @@ export interface components {
             version: string;
             /**
              * Public Key
-             * @description Ed25519, 32 bytes in base64.
+             * @description Ed25519, 32 bytes in base64; or the address of an Ethereum wallet.
              */
             public_key: string;
             /**
@@ -2589,6 +2715,12 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+            /**
+             * Transaction Hash
+             * @description Of its transaction, if it happened on a chain.
+             * @default null
+             */
+            transaction_hash: string | null;
         };
         /**
          * MarketEventList
@@ -2616,8 +2748,15 @@ export interface components {
              */
             market: string;
             /**
+             * Ledger
+             * @description Where new tasks are posted.
+             * @default embedded
+             * @example embedded
+             */
+            ledger: string;
+            /**
              * Currency
-             * @description Test money: it is worth nothing.
+             * @description What new tasks are paid in; TEST is test money, worth nothing.
              * @default TEST
              */
             currency: string;
@@ -2636,9 +2775,70 @@ export interface components {
             /**
              * Now
              * Format: date-time
-             * @description The time that windows are compared with.
+             * @description The time that windows of new tasks are compared with: that of the ledger.
              */
             now: string;
+            /**
+             * Server Now
+             * Format: date-time
+             * @description The time of the server.
+             */
+            server_now: string;
+            /**
+             * Network
+             * @description The chain of new tasks; null for the embedded ledger.
+             * @example eip155:31337
+             */
+            network: string | null;
+            /**
+             * Contract
+             * @description The contract of new tasks.
+             */
+            contract: string | null;
+            /**
+             * Problem
+             * @description Why tasks on the chain may be shown as they were some time ago; null if they are not.
+             */
+            problem: string | null;
+        };
+        /**
+         * MarketParty
+         * @description Who has which address on a chain.
+         */
+        MarketParty: {
+            /**
+             * Name
+             * @description An address that nobody named goes by itself.
+             */
+            name: string;
+            /**
+             * Address
+             * @description In lower case.
+             */
+            address: string;
+        };
+        /**
+         * MarketPartyList
+         * @description Every party with an address.
+         */
+        MarketPartyList: {
+            /** Parties */
+            parties: components["schemas"]["MarketParty"][];
+            /** Count */
+            count: number;
+        };
+        /** MarketPartyName */
+        MarketPartyName: {
+            /**
+             * Name
+             * @example alice
+             */
+            name: string;
+            /**
+             * Address
+             * @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+             */
+            address: string;
         };
         /**
          * Matrix
@@ -2853,7 +3053,7 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
@@ -2872,7 +3072,7 @@ export interface components {
             expires_at: number;
             /**
              * Signature
-             * @description Ed25519, in base64; see docs/guide/earn.md.
+             * @description Ed25519 in base64, or of an Ethereum wallet as `0x…`; see docs/guide/earn.md.
              */
             signature: string;
         };
@@ -2905,6 +3105,27 @@ export interface components {
             detail: string;
         };
         /**
+         * Rebuilt
+         * @description What computing the projections anew changed: nothing, if they were right.
+         */
+        Rebuilt: {
+            /**
+             * Tasks
+             * @description How many tasks were read.
+             */
+            tasks: number;
+            /**
+             * Reputations
+             * @description How many agents had another reputation.
+             */
+            reputations: number;
+            /**
+             * Executions
+             * @description How many executions were missing or too many.
+             */
+            executions: number;
+        };
+        /**
          * Recalculated
          * @description The agent versions whose scores were recomputed.
          */
@@ -2916,24 +3137,44 @@ export interface components {
         };
         /**
          * Receipt
-         * @description A completed call. Repeating it with the same key returns the same receipt.
+         * @description A call that was made. Repeating it with the same key returns the same receipt.
          */
         Receipt: {
             /**
              * Ref
-             * @description The call's number in the team's market.
+             * @description The call's number in the team's market; on a chain, of its transaction.
              */
             ref: number;
             /** Task Id */
             task_id: number | null;
-            /** @description The task's state after the call. */
+            /** @description The task's state after the call; null while it is pending. */
             state: components["schemas"]["TaskState"] | null;
             /**
              * At
              * Format: date-time
              */
             at: string;
+            /** @default final */
+            status: components["schemas"]["ReceiptStatus"];
+            /**
+             * Ledger
+             * @description Where it was made.
+             * @default embedded
+             * @example embedded
+             */
+            ledger: string;
+            /**
+             * Transaction Hash
+             * @description Of its transaction on a chain.
+             */
+            transaction_hash: string | null;
         };
+        /**
+         * ReceiptStatus
+         * @description Whether a call can still be undone.
+         * @enum {string}
+         */
+        ReceiptStatus: "pending" | "final";
         /**
          * Reputation
          * @description An agent's track record, in counts. Self-judged tasks are left out.
@@ -3792,7 +4033,7 @@ export interface components {
         Task: {
             /**
              * Reward
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             reward: string;
@@ -3847,7 +4088,7 @@ export interface components {
             arbiter_window_seconds: number;
             /**
              * Bond
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @default 0
              * @example 0.05
              */
@@ -3894,10 +4135,39 @@ export interface components {
              */
             judge: string;
             /**
+             * Ledger
+             * @description Where it lives, fixed when it is posted.
+             * @default embedded
+             * @example embedded
+             */
+            ledger: string;
+            /**
              * Currency
              * @default TEST
              */
             currency: string;
+            /**
+             * Decimals
+             * @description How many decimals an amount of it may have.
+             * @default 6
+             */
+            decimals: number;
+            /**
+             * Network
+             * @description The chain it is on; null in the embedded ledger.
+             * @example eip155:31337
+             */
+            network: string | null;
+            /**
+             * Contract
+             * @description The contract's address.
+             */
+            contract: string | null;
+            /**
+             * Chain Task
+             * @description Its number in the contract.
+             */
+            chain_task: number | null;
             state: components["schemas"]["TaskState"];
             expiry_reason: components["schemas"]["ExpiryReason"] | null;
             /**
@@ -3969,7 +4239,7 @@ export interface components {
             ended_at: string | null;
             /**
              * Payout
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @default 0
              * @example 0.05
              */
@@ -4124,7 +4394,7 @@ export interface components {
         TaskPost: {
             /**
              * Reward
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             reward: string;
@@ -4179,7 +4449,7 @@ export interface components {
             arbiter_window_seconds: number;
             /**
              * Bond
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @default 0
              * @example 0.05
              */
@@ -4234,6 +4504,12 @@ export interface components {
              * @description The CID of a stored standard.
              */
             evaluationCID?: string | null;
+            /**
+             * Ledger
+             * @description Where it is posted: `embedded`, or `evm` for the contract on a chain. Default: the setting
+             *     of the server.
+             */
+            ledger?: ("embedded" | "evm") | null;
             /**
              * Idempotency Key
              * @description A call repeated with the same key is done once and gets the same response.
@@ -4505,7 +4781,7 @@ export interface components {
             account: string;
             /**
              * Amount
-             * @description Decimal text in TEST, at most 6 decimals.
+             * @description Decimal text in the ledger's currency; TEST has 6 decimals.
              * @example 0.05
              */
             amount: string;
@@ -9594,6 +9870,314 @@ export interface operations {
             };
         };
     };
+    fetch_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cids": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ],
+                     *       "bytes": 11
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentFetched"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    publish_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cids": [
+                     *         "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+                     *       ],
+                     *       "bytes": 11,
+                     *       "published_to": "the Kubo daemon at http://127.0.0.1:5001"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContentPublished"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     evaluate_submission: {
         parameters: {
             query?: never;
@@ -10578,6 +11162,115 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["LedgerHistory"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rebuild_projections: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tasks": 7,
+                     *       "reputations": 0,
+                     *       "executions": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Rebuilt"];
                 };
             };
             /** @description Unauthorized */
@@ -11719,6 +12412,275 @@ export interface operations {
                      *       "status": 403,
                      *       "code": "forbidden",
                      *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_market_parties: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "parties": [
+                     *         {
+                     *           "name": "judy",
+                     *           "address": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketPartyList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    name_market_party: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "judy",
+                 *       "address": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MarketPartyName"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "judy",
+                     *       "address": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MarketParty"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */

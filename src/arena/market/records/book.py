@@ -117,8 +117,11 @@ async def add_events(
     who: str,
     at: datetime,
     events: Iterable[NewEvent],
-) -> None:
-    """Record events."""
+    *,
+    transaction_hash: str | None = None,
+) -> list[int]:
+    """Record events; returns their ids."""
+    ids: list[int] = []
     for event in events:
         row = {
             "task_id": task_id,
@@ -126,9 +129,17 @@ async def add_events(
             "who": who,
             "at": at,
             "why": event.why,
-            "data": dict(event.data),
+            "data": {name: _plain(value) for name, value in event.data.items()},
+            "transaction_hash": transaction_hash,
         }
-        await connection.execute(numbered_insert(MarketEvents, team_id, row))
+        added = await connection.execute(numbered_insert(MarketEvents, team_id, row))
+        ids.append(added.scalar_one())
+    return ids
+
+
+def _plain(value: object) -> object:
+    # As text, with its decimals: a number alone does not say what it is worth.
+    return str(value) if isinstance(value, Amount) else value
 
 
 async def post_entry(

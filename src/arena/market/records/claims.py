@@ -6,7 +6,7 @@ of a process that was paused until another took its task over is refused. A kill
 expires.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -30,22 +30,27 @@ class Claims:
         self._database = database
 
     @shielded
-    async def take(self, team_id: str, task_id: int, *, by: str, token: str) -> Claim:
-        """Claim a submitted task, or renew the claim that has this token."""
+    async def take(
+        self, team_id: str, task_id: int, *, by: str, token: str, now: datetime
+    ) -> Claim:
+        """Claim a submitted task, or renew the claim that has this token.
+
+        `now` is the time of the task's ledger, which decides about windows.
+        """
         async with self._database.writing() as connection:
             task = await read_task(connection, team_id, task_id)
-            now = clock.now()
             if task.state is not TaskState.SUBMITTED:
                 raise WrongState(f"task {task_id} is {task.state}: there is nothing to judge")
             ends = task.turn_until(by)
             if task.judge_at(now) != by or ends is None:
                 raise WrongRole(f"task {task_id}: it is not {by!r} who may judge it now")
             # Not beyond the window: the fallback judge may begin at once.
-            until = min(now + timedelta(seconds=CLAIM_SECONDS), ends)
+            at = clock.now()
+            until = at + min(timedelta(seconds=CLAIM_SECONDS), ends - now)
             is_free = or_(
                 MarketTasks.claim_token == token,
                 MarketTasks.claimed_until.is_(None),
-                MarketTasks.claimed_until <= now,
+                MarketTasks.claimed_until <= at,
             )
             # One statement decides: of two processes the second finds the first one's claim.
             taken = await connection.execute(

@@ -1,39 +1,34 @@
-"""Reads the ledger: tasks, agents, events and balances. Nothing here writes."""
+"""Reads the market: tasks, agents and events, whatever ledger they are on. Nothing here writes."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, exists, or_, select
+from sqlalchemy import Select, and_, exists, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena import clock
-from arena.amounts import Amount
+from arena.amounts import DECIMALS, MAX_DECIMALS, Amount
 from arena.errors import NotFound
 from arena.feed import Feed
 from arena.market.agents import Applicant, MarketAgent, ranked
 from arena.market.call import MarketEvent, TaskStory
-from arena.market.checks import check_party, check_whole
+from arena.market.checks import check_page, check_whole
 from arena.market.errors import UnknownTask
-from arena.market.money import Audit, Balance, EntryKind, LedgerEntry, LedgerLine, Posting, user
-from arena.market.records.audit import audit
-from arena.market.records.book import balances_of
+from arena.market.flows import entries_of
+from arena.market.records.money import task_entries
 from arena.market.records.rows import to_agent, to_event, to_reputation, to_task
-from arena.market.task import MAX_ID, Task, TaskFilter
+from arena.market.task import EMBEDDED, MAX_ID, Task, TaskFilter
 from arena.store.database import Database, shielded
 from arena.store.tables.market import (
-    MarketAccounts,
     MarketAgents,
     MarketApplications,
-    MarketEntries,
     MarketEvents,
-    MarketPostings,
+    MarketParties,
     MarketTasks,
 )
 
-MAX_PAGE = 1000
 POLL_SECONDS = 0.25
 """How often a watched market is polled: other processes write too."""
 RECENT = 1000
@@ -55,22 +50,30 @@ class _Recent:
         return self.events[-1].id if self.events else self.floor
 
 
-class LedgerReader:
-    """Tasks, agents and balances of every team."""
+class MarketReader:
+    """Tasks, agents and events of every team."""
 
-    def __init__(self, database: Database, feed: Feed | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        feed: Feed | None = None,
+        *,
+        refresh: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._database = database
         self._feed = feed or Feed()
-
-    def now(self) -> datetime:
-        """The time that windows are compared with."""
-        return clock.now()
+        self._refresh = refresh
+        """Brings the tables up to date with a ledger elsewhere; called before reading."""
 
     # Tasks
 
-    @shielded
     async def task(self, team_id: str, task_id: int) -> Task:
         """A task of the team; `UnknownTask` if it has none with this id."""
+        await self._be_current()
+        return await self._task(team_id, task_id)
+
+    @shielded
+    async def _task(self, team_id: str, task_id: int) -> Task:
         async with self._database.reading() as connection:
             return await read_task(connection, team_id, task_id)
 
@@ -83,7 +86,7 @@ class LedgerReader:
         before: int | None = None,
     ) -> Sequence[Task]:
         """Tasks, newest first; `before` is the id of the last one on the previous page."""
-        _check_page(limit, before)
+        check_page(limit, before)
         query = select(MarketTasks.__table__).where(
             MarketTasks.team_id == team_id, *_conditions(selection or TaskFilter())
         )
@@ -92,34 +95,52 @@ class LedgerReader:
         query = query.order_by(MarketTasks.id.desc()).limit(limit)
         return [to_task(row) for row in await self._rows(query)]
 
-    async def due(self, team_id: str, *, limit: int = 100) -> Sequence[Task]:
-        """Live tasks that anyone may end now, the longest overdue first."""
-        _check_page(limit, None)
+    async def due(
+        self, team_id: str, ledger: str, now: datetime, *, limit: int = 100
+    ) -> Sequence[Task]:
+        """Live tasks of a ledger that anyone may end now, the longest overdue first."""
+        check_page(limit, None)
         query = (
             select(MarketTasks.__table__)
-            .where(MarketTasks.team_id == team_id, MarketTasks.exit_at <= self.now())
+            .where(
+                MarketTasks.team_id == team_id,
+                MarketTasks.ledger == ledger,
+                MarketTasks.exit_at <= now,
+            )
             .order_by(MarketTasks.exit_at, MarketTasks.id)
             .limit(limit)
         )
         return [to_task(row) for row in await self._rows(query)]
 
-    @shielded
     async def story(self, team_id: str, task_id: int) -> TaskStory:
         """A task with its applicants, events and entries, from one snapshot."""
+        await self._be_current()
+        return await self._story(team_id, task_id)
+
+    @shielded
+    async def _story(self, team_id: str, task_id: int) -> TaskStory:
         async with self._database.reading() as connection:
             events = _events(team_id, since=0, limit=MAX_EVENTS, task_id=task_id)
+            task = await read_task(connection, team_id, task_id)
+            is_embedded = task.ledger == EMBEDDED
             return TaskStory(
-                task=await read_task(connection, team_id, task_id),
+                task=task,
                 applicants=await ranked_applicants(connection, team_id, task_id),
                 events=[to_event(row) for row in await connection.execute(events)],
-                entries=await _entries(connection, team_id, task_id),
+                entries=await task_entries(connection, team_id, task_id)
+                if is_embedded
+                else entries_of(task),
             )
 
     # Agents
 
-    @shielded
     async def agent(self, team_id: str, agent: str) -> MarketAgent:
         """One agent and its reputation; `NotFound` if it is not registered."""
+        await self._be_current()
+        return await self._agent(team_id, agent)
+
+    @shielded
+    async def _agent(self, team_id: str, agent: str) -> MarketAgent:
         async with self._database.reading() as connection:
             return await read_agent(connection, team_id, agent)
 
@@ -129,13 +150,19 @@ class LedgerReader:
         # Sorted here, not in SQL: the database collation differs between machines.
         return sorted(map(to_agent, await self._rows(query)), key=lambda agent: agent.id)
 
+    @shielded
+    async def parties(self, team_id: str) -> dict[str, str]:
+        """The addresses of the team's parties on a chain, by their names."""
+        async with self._database.reading() as connection:
+            return await read_parties(connection, team_id)
+
     # Events
 
     async def events(
         self, team_id: str, *, since: int = 0, limit: int = 100, task_id: int | None = None
     ) -> Sequence[MarketEvent]:
         """Events after the id `since`, in order; none is ever added before an existing one."""
-        _check_page(limit, None)
+        check_page(limit, None)
         check_whole("since", since, 0, MAX_ID)
         if task_id is not None and not 0 < task_id <= MAX_ID:
             raise UnknownTask(f"there is no task {task_id}")
@@ -175,54 +202,16 @@ class LedgerReader:
                             yield event
                             since = event.id
 
-    # Money
+    async def _be_current(self) -> None:
+        if self._refresh is not None:
+            await self._refresh()
 
-    @shielded
-    async def balance(self, team_id: str, name: str) -> Amount:
-        """A party's balance; 0 for an unknown one."""
-        account = user(check_party("account", name))
-        async with self._database.reading() as connection:
-            held = await balances_of(connection, team_id, [account])
-        return held.get(account, Amount(0))
-
-    async def balances(self, team_id: str) -> Sequence[Balance]:
-        """Every account that is not empty: `user:…`, `escrow:…`, `bond:…`, `outside`."""
-        query = select(MarketAccounts.name, MarketAccounts.balance).where(
-            MarketAccounts.team_id == team_id, MarketAccounts.balance != 0
-        )
-        found = [Balance(account=row.name, amount=row.balance) for row in await self._rows(query)]
-        return sorted(found, key=lambda balance: balance.account)
-
-    async def history(
-        self, team_id: str, name: str, *, limit: int = 50, before: int | None = None
-    ) -> Sequence[LedgerLine]:
-        """A party's postings, newest first; `before` is the last entry of the previous page."""
-        account = user(check_party("account", name))
-        _check_page(limit, before)
-        query = (
-            select(
-                MarketEntries.id.label("entry_id"),
-                MarketEntries.task_id,
-                MarketEntries.kind,
-                MarketEntries.at,
-                MarketPostings.amount,
-                MarketPostings.balance,
-            )
-            .join(MarketEntries, _entry_of_posting())
-            .where(MarketPostings.team_id == team_id, MarketPostings.account == account)
-        )
-        if before is not None:
-            query = query.where(MarketPostings.entry_id < before)
-        newest = (MarketPostings.entry_id.desc(), MarketPostings.line.desc())
-        rows = await self._rows(query.order_by(*newest).limit(limit))
-        return [_line(row) for row in rows]
-
-    async def audit(self, team_id: str | None = None) -> Audit:
-        """Check every invariant on the raw rows of one team, or of all teams."""
-        return await audit(self._database, team_id)
-
-    @shielded
     async def _rows(self, query: Any) -> Sequence[Any]:
+        await self._be_current()
+        return await self._execute(query)
+
+    @shielded
+    async def _execute(self, query: Any) -> Sequence[Any]:
         async with self._database.reading() as connection:
             return (await connection.execute(query)).all()
 
@@ -239,6 +228,14 @@ async def read_task(connection: AsyncConnection, team_id: str, task_id: int) -> 
     if row is None:
         raise UnknownTask(f"there is no task {task_id}")
     return to_task(row)
+
+
+async def read_parties(connection: AsyncConnection, team_id: str) -> dict[str, str]:
+    """The addresses of the team's parties, by their names."""
+    query = select(MarketParties.name, MarketParties.address).where(
+        MarketParties.team_id == team_id
+    )
+    return {name: address for name, address in await connection.execute(query)}
 
 
 async def find_agent(connection: AsyncConnection, team_id: str, agent: str) -> MarketAgent | None:
@@ -287,36 +284,6 @@ async def ranked_applicants(
     )
 
 
-def _entry_of_posting() -> Any:
-    return and_(
-        MarketEntries.team_id == MarketPostings.team_id,
-        MarketEntries.id == MarketPostings.entry_id,
-    )
-
-
-def _line(row: Any) -> LedgerLine:
-    values = dict(row._mapping)
-    values["kind"] = EntryKind(row.kind)
-    return LedgerLine(**values)
-
-
-async def _entries(connection: AsyncConnection, team_id: str, task_id: int) -> list[LedgerEntry]:
-    query = (
-        select(MarketEntries.__table__, MarketPostings.account, MarketPostings.amount)
-        .join(MarketPostings, _entry_of_posting())
-        .where(MarketEntries.team_id == team_id, MarketEntries.task_id == task_id)
-        .order_by(MarketEntries.id, MarketPostings.line)
-    )
-    found: dict[int, tuple[Row[Any], list[Posting]]] = {}
-    for row in await connection.execute(query):
-        postings = found.setdefault(row.id, (row, []))[1]
-        postings.append(Posting(account=row.account, amount=row.amount))
-    return [
-        LedgerEntry(id=row.id, kind=EntryKind(row.kind), at=row.at, postings=postings)
-        for row, postings in found.values()
-    ]
-
-
 def _events(team_id: str, *, since: int, limit: int, task_id: int | None) -> Select[Any]:
     query = select(MarketEvents.__table__).where(
         MarketEvents.team_id == team_id, MarketEvents.id > since
@@ -324,6 +291,12 @@ def _events(team_id: str, *, since: int, limit: int, task_id: int | None) -> Sel
     if task_id is not None:
         query = query.where(MarketEvents.task_id == task_id)
     return query.order_by(MarketEvents.id).limit(limit)
+
+
+def _pays(least: Amount, decimals: int) -> Any:
+    """Whether a task in a currency with so many decimals pays at least this."""
+    minor = -(-int(least) * 10**decimals // 10**least.decimals)  # rounded up
+    return and_(MarketTasks.decimals == decimals, MarketTasks.reward >= minor)
 
 
 def _conditions(selection: TaskFilter) -> list[Any]:
@@ -338,7 +311,8 @@ def _conditions(selection: TaskFilter) -> list[Any]:
         roles = (MarketTasks.judge, MarketTasks.fallback_judge, MarketTasks.arbiter)
         conditions.append(or_(*(role == selection.judge for role in roles)))
     if selection.min_reward is not None:
-        conditions.append(MarketTasks.reward >= selection.min_reward)
+        least = selection.min_reward
+        conditions.append(or_(*(_pays(least, each) for each in (DECIMALS, MAX_DECIMALS))))
     if selection.applicant is not None:
         conditions.append(
             exists().where(
@@ -348,9 +322,3 @@ def _conditions(selection: TaskFilter) -> list[Any]:
             )
         )
     return conditions
-
-
-def _check_page(limit: int, before: int | None) -> None:
-    check_whole("limit", limit, 1, MAX_PAGE)
-    if before is not None:
-        check_whole("before", before, 0, MAX_ID)

@@ -8,7 +8,7 @@ from arena.market.agents import MarketAgent, Reputation
 from arena.market.call import MarketEvent, Receipt
 from arena.market.task import Assignment, ExpiryReason, Task, TaskState, TimeoutPolicy
 
-TASK_COLUMNS = tuple(field.name for field in fields(Task) if field.name != "currency")
+TASK_COLUMNS = tuple(field.name for field in fields(Task))
 REPUTATION_COLUMNS = tuple(field.name for field in fields(Reputation))
 ENUMS = {
     "state": TaskState,
@@ -16,8 +16,9 @@ ENUMS = {
     "timeout_policy": TimeoutPolicy,
     "assignment": Assignment,
 }
-AMOUNTS = ("reward", "bond", "amount", "to_agent")
-"""Which numbers in an event's data are amounts of money."""
+TASK_AMOUNTS = ("reward", "bond", "payout")
+EVENT_AMOUNTS = ("reward", "bond", "amount", "to_agent")
+"""Which numbers in the data of events before 0.2 are amounts of money; later they are text."""
 
 
 def to_task(row: Any) -> Task:
@@ -25,6 +26,8 @@ def to_task(row: Any) -> Task:
     values = {name: row._mapping[name] for name in TASK_COLUMNS}
     for name, enum in ENUMS.items():
         values[name] = None if values[name] is None else enum(values[name])
+    for name in TASK_AMOUNTS:
+        values[name] = Amount(values[name], values["decimals"])
     return Task(**values)
 
 
@@ -51,10 +54,10 @@ def to_agent(row: Any) -> MarketAgent:
 
 
 def to_event(row: Any) -> MarketEvent:
-    """The event of a row; amounts are stored as numbers and shown as text."""
+    """The event of a row."""
     values = {field.name: row._mapping[field.name] for field in fields(MarketEvent)}
     values["data"] = {
-        name: str(Amount(value)) if name in AMOUNTS and isinstance(value, int) else value
+        name: str(Amount(value)) if name in EVENT_AMOUNTS and isinstance(value, int) else value
         for name, value in row.data.items()
     }
     return MarketEvent(**values)

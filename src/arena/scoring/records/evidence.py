@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import and_, insert, literal, or_, select, update
+from sqlalchemy import and_, delete, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
@@ -30,7 +30,7 @@ async def add_executions(
         return
     rows = [
         {
-            "id": uuid4(),
+            "id": one.id or uuid4(),
             **subject.columns,
             "source": one.source,
             "status": one.status,
@@ -49,6 +49,18 @@ async def add_executions(
     await change_sums(
         connection, subject, lambda sums: sums.with_executions(len(executions), successes)
     )
+
+
+async def remove_execution(
+    connection: AsyncConnection, subject: Subject, execution: Execution
+) -> None:
+    """Undo `add_executions` of one execution that has an id."""
+    gone = delete(Executions).where(
+        Executions.team_id == subject.team_id, Executions.id == execution.id
+    )
+    if (await connection.execute(gone)).rowcount:
+        success = int(execution.status is ExecutionStatus.COMPLETED)
+        await change_sums(connection, subject, lambda sums: sums.with_executions(-1, -success))
 
 
 async def add_run_executions(

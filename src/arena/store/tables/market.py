@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped
 
 from arena.amounts import Amount
-from arena.store.tables.table import Table, column
+from arena.store.tables.table import DIGITS, LongMoney, Table, column
 
 Id = BigInteger().with_variant(Integer, "sqlite")
 PARTY = String(100)
@@ -72,7 +72,9 @@ class MarketTasks(Table):
         Index("ix_market_tasks_poster", "team_id", "poster", "id"),
         Index("ix_market_tasks_agent", "team_id", "agent", "id"),
         Index("ix_market_tasks_exit", "team_id", "exit_at"),
-        CheckConstraint("reward > 0", name="ck_market_tasks_reward"),
+        Index("uq_market_tasks_chain", "team_id", "network", "contract", "chain_task", unique=True),
+        # Digits of one length: only a 0 is not greater than this.
+        CheckConstraint(f"reward > '{0:0{DIGITS}d}'", name="ck_market_tasks_reward"),
     )
 
     team_id: Mapped[str] = column(String(100), primary_key=True)
@@ -81,7 +83,7 @@ class MarketTasks(Table):
     # From here to `apply_until`: the terms, frozen when the task is posted.
     description: Mapped[str]
     evaluation_cid: Mapped[str] = column(String(128))
-    reward: Mapped[Amount]
+    reward: Mapped[int] = column(LongMoney)
     deadline: Mapped[datetime]
     judge: Mapped[str] = column(PARTY)
     judge_window_seconds: Mapped[int]
@@ -92,12 +94,18 @@ class MarketTasks(Table):
     dispute_window_seconds: Mapped[int]
     arbiter: Mapped[str | None] = column(PARTY)
     arbiter_window_seconds: Mapped[int]
-    bond: Mapped[Amount]
+    bond: Mapped[int] = column(LongMoney)
     commit_deadline: Mapped[datetime | None]
     max_applicants: Mapped[int]
     is_self_judged: Mapped[bool]
     assignment: Mapped[str] = column(String(20))
     apply_until: Mapped[datetime | None]
+    ledger: Mapped[str] = column(String(20))
+    currency: Mapped[str] = column(String(10))
+    decimals: Mapped[int]
+    network: Mapped[str | None] = column(String(40))
+    contract: Mapped[str | None] = column(String(42))
+    chain_task: Mapped[int | None] = column(BigInteger)
     # From here on: what moves change.
     state: Mapped[str] = column(String(20))
     expiry_reason: Mapped[str | None] = column(String(20))
@@ -123,7 +131,7 @@ class MarketTasks(Table):
     final_score: Mapped[int | None]
     resolution_uri: Mapped[str | None]
     ended_at: Mapped[datetime | None]
-    payout: Mapped[Amount]
+    payout: Mapped[int] = column(LongMoney)
     exit_at: Mapped[datetime | None]
     """When anyone may end it; None once it has ended."""
 
@@ -159,6 +167,18 @@ class MarketAgents(Table):
     score_sum: Mapped[int] = column(BigInteger, default=0)
     wins: Mapped[int] = column(default=0)
     no_shows: Mapped[int] = column(default=0)
+
+
+class MarketParties(Table):
+    """Who has which address on a chain. Names are of a team; addresses belong to nobody twice."""
+
+    __tablename__ = "market_parties"
+    __table_args__ = (UniqueConstraint("team_id", "address"),)
+
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    name: Mapped[str] = column(PARTY, primary_key=True)
+    address: Mapped[str] = column(String(42))
+    """In lower case."""
 
 
 class MarketNonces(Table):
@@ -240,3 +260,5 @@ class MarketEvents(Table):
     at: Mapped[datetime]
     why: Mapped[str]
     data: Mapped[dict[str, Any]]
+    transaction_hash: Mapped[str | None] = column(String(66))
+    """Of the transaction on a chain that it happened in."""

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Numeric,
+    String,
     Text,
     TypeDecorator,
     Uuid,
@@ -30,6 +31,8 @@ from arena.amounts import Amount
 
 Value = TypeVar("Value")
 Decimal = Numeric(20, 6, asdecimal=False)
+DIGITS = 30
+"""Of an amount in minor units: more than 2**96, the most that the contract takes."""
 
 
 class AnyJson(TypeDecorator[Any]):
@@ -103,6 +106,24 @@ class Money(TypeDecorator[Amount]):
     def process_result_value(self, value: int | None, dialect: Dialect) -> Amount | None:
         """As an `Amount`, which prints in major units."""
         return None if value is None else Amount(value)
+
+
+class LongMoney(TypeDecorator[int]):
+    """An amount of any currency, in minor units: wei do not fit into 64 bits.
+
+    Stored as digits, all of one length, so that both databases compare and sort them as numbers.
+    """
+
+    impl = String(DIGITS)
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> str | None:
+        """Padded with zeros."""
+        return None if value is None else f"{int(value):0{DIGITS}d}"
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> int | None:
+        """As a number; the row's currency says what it is worth."""
+        return None if value is None else int(value)
 
 
 TYPES: dict[object, TypeEngine[Any]] = {

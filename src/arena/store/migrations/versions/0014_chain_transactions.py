@@ -1,14 +1,14 @@
 """Transactions on a chain.
 
 Revision: 0014
-Follows: 0012
+Follows: 0013
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0014"
-down_revision = "0012"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 

@@ -3,18 +3,18 @@
 Each call is one transaction with an idempotency key. The ledger never handles content, only hashes.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import fields, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.amounts import Amount
+from arena.amounts import TEST_MONEY, Amount
 from arena.errors import Conflict
 from arena.feed import Feed
-from arena.market.agents import MarketAgent, Reputation
+from arena.market.agents import MarketAgent
 from arena.market.call import (
     Action,
     Call,
@@ -25,14 +25,30 @@ from arena.market.call import (
     Step,
     call_digest,
     digest_of,
+    offer_digest,
 )
-from arena.market.checks import check_terms
+from arena.market.checks import check_agent, check_page, check_party, check_terms
+from arena.market.effects import posted
 from arena.market.errors import BadSignature
-from arena.market.money import OUTSIDE, EntryKind, NewEntry, escrow, transfer, user
+from arena.market.ledger import OnAnotherLedger
+from arena.market.money import (
+    OUTSIDE,
+    Audit,
+    Balance,
+    EntryKind,
+    LedgerLine,
+    NewEntry,
+    escrow,
+    transfer,
+    user,
+)
 from arena.market.moves import check, must_sign
+from arena.market.projection import Rebuilt
+from arena.market.records.audit import audit
 from arena.market.records.book import (
     add_call,
     add_events,
+    balances_of,
     find_call,
     lock_book,
     numbered_insert,
@@ -40,18 +56,20 @@ from arena.market.records.book import (
     read_book,
 )
 from arena.market.records.claims import check_claim
-from arena.market.records.reading import (
-    LedgerReader,
-    find_agent,
-    ranked_applicants,
-    read_agent,
-    read_task,
+from arena.market.records.mirror import name_wallet
+from arena.market.records.money import account_balances, account_history
+from arena.market.records.projecting import project_events, rebuild_projections
+from arena.market.records.reading import find_agent, ranked_applicants, read_agent, read_task
+from arena.market.records.rows import from_task
+from arena.market.signing import (
+    Act,
+    Proof,
+    Statement,
+    check_proof,
+    commitment_of,
+    is_wallet,
 )
-from arena.market.records.rows import REPUTATION_COLUMNS, from_task
-from arena.market.signing import Act, Proof, Statement, check_proof
-from arena.market.task import Task, Terms
-from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
-from arena.scoring.records.evidence import add_executions
+from arena.market.task import EMBEDDED, Task
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables.market import MarketAgents, MarketApplications, MarketNonces, MarketTasks
 
@@ -60,13 +78,31 @@ Signed = tuple[Statement, Proof]
 Write = Callable[[AsyncConnection, datetime], Awaitable[Task | None]]
 """Writes the changes of a call at a time; returns the changed task."""
 
+SIGNED: Mapping[Action, tuple[Act, Callable[[Call], str | None]]] = {
+    Action.APPLY: (Act.APPLY, lambda _: ""),
+    Action.COMMIT: (Act.COMMIT, lambda call: call.commitment),
+    Action.SUBMIT: (Act.SUBMIT, lambda call: call.result_hash),
+    Action.DISPUTE: (Act.DISPUTE, lambda call: call.reason_uri),
+}
+"""What an agent signs for an action: the act and its content. Only agents have keys here, so a
+dispute by the poster needs no signature."""
 
-class Ledger(LedgerReader):
+
+class EmbeddedLedger:
     """Tasks and money of every team."""
 
+    name = EMBEDDED
+    currency = TEST_MONEY
+    allows_best_reputation = True
+
     def __init__(self, database: Database, feed: Feed | None = None) -> None:
-        super().__init__(database, feed)
+        self._database = database
+        self._feed = feed or Feed()
         self._market_ids: dict[str, str] = {}
+
+    async def now(self) -> datetime:
+        """The time that windows are compared with."""
+        return clock.now()
 
     async def market_id(self, team_id: str) -> str:
         """The id of the team's market, which is part of every signature."""
@@ -95,29 +131,28 @@ class Ledger(LedgerReader):
             added = replace(task, id=(await connection.execute(new)).scalar_one())
             lock = transfer(EntryKind.LOCK, user(task.poster), escrow(added.id), task.reward)
             await post_entry(connection, task.team_id, lock, at, added.id)
-            data = {"evaluationCID": task.evaluation_cid, "reward": task.reward}
-            event = NewEvent(kind=EventKind.TASK_POSTED, why="offered", data=data)
-            await add_events(connection, task.team_id, added.id, task.poster, at, [event])
+            await add_events(connection, task.team_id, added.id, task.poster, at, [posted(task)])
             return added
 
-        return await self._once(task.team_id, key, _offer_digest(task), Action.POST, write)
+        return await self._once(task.team_id, key, offer_digest(task), Action.POST, write)
 
     @shielded
     async def preview_task(self, task: Task, *, key: CallKey) -> Receipt | None:
         """Raise what `post_task` would raise about the terms; the receipt if it was done before."""
         async with self._database.reading() as connection:
-            earlier = await find_call(connection, task.team_id, key, _offer_digest(task))
+            earlier = await find_call(connection, task.team_id, key, offer_digest(task))
             if earlier is None:
                 check_terms(task, clock.now())
             return earlier
 
     async def act(
-        self, team_id: str, task_id: int, call: Call, *, key: CallKey, signed: Signed | None = None
+        self, team_id: str, task_id: int, call: Call, *, key: CallKey, proof: Proof | None = None
     ) -> Receipt:
         """Any other row: make the move, if the table of moves allows it now."""
+        signed = await self._signed(team_id, task_id, call, proof)
 
         async def write(connection: AsyncConnection, at: datetime) -> Task:
-            before = await read_task(connection, team_id, task_id)
+            before = await _read_own(connection, team_id, task_id)
             if call.claim is not None:
                 await check_claim(connection, before, call.claim)
             full, step = await _decide(connection, before, call, signed, at)
@@ -131,15 +166,41 @@ class Ledger(LedgerReader):
 
     @shielded
     async def preview(
-        self, team_id: str, task_id: int, call: Call, *, key: CallKey, signed: Signed | None = None
+        self, team_id: str, task_id: int, call: Call, *, key: CallKey, proof: Proof | None = None
     ) -> Receipt | None:
         """Raise what `act` would raise now; the receipt if the call was done before."""
+        signed = await self._signed(team_id, task_id, call, proof)
         async with self._database.reading() as connection:
             earlier = await find_call(connection, team_id, key, call_digest(task_id, call))
             if earlier is None:
-                task = await read_task(connection, team_id, task_id)
+                task = await _read_own(connection, team_id, task_id)
                 await _decide(connection, task, call, signed, clock.now())
             return earlier
+
+    async def commitment(self, task: Task, agent: str, result_hash: str, salt: str) -> str:
+        """What an agent commits to, to reveal this result with this salt."""
+        return commitment_of(await self.market_id(task.team_id), task.id, agent, result_hash, salt)
+
+    async def _signed(
+        self, team_id: str, task_id: int, call: Call, proof: Proof | None
+    ) -> Signed | None:
+        if proof is None or call.action not in SIGNED:
+            return None
+        act, content_of = SIGNED[call.action]
+        statement = await self.statement(team_id, act, task_id, call.by, content_of(call) or "")
+        return replace(statement, language=call.language), proof
+
+    async def statement(
+        self, team_id: str, act: Act, task_id: int | None, agent: str, content: str
+    ) -> Statement:
+        """What an agent signs for an act in the team's market."""
+        return Statement(
+            market=await self.market_id(team_id),
+            act=act,
+            task_id=task_id,
+            agent=check_agent(agent),
+            content=content,
+        )
 
     # Money
 
@@ -170,6 +231,37 @@ class Ledger(LedgerReader):
         digest = digest_of(kind, account=name, amount=int(amount))
         return await self._once(team_id, key, digest, entry.kind, write)
 
+    async def balance(self, team_id: str, name: str) -> Amount:
+        """A party's balance; 0 for an unknown one."""
+        account = user(check_party("account", name))
+        held = await self._balance(team_id, account)
+        return held.get(account, Amount(0))
+
+    @shielded
+    async def _balance(self, team_id: str, account: str) -> Mapping[str, Amount]:
+        async with self._database.reading() as connection:
+            return await balances_of(connection, team_id, [account])
+
+    @shielded
+    async def balances(self, team_id: str) -> Sequence[Balance]:
+        """Every account that is not empty: `user:…`, `escrow:…`, `bond:…`, `outside`."""
+        async with self._database.reading() as connection:
+            return await account_balances(connection, team_id)
+
+    @shielded
+    async def history(
+        self, team_id: str, name: str, *, limit: int = 50, before: int | None = None
+    ) -> Sequence[LedgerLine]:
+        """A party's postings, newest first; `before` is the last entry of the previous page."""
+        account = user(check_party("account", name))
+        check_page(limit, before)
+        async with self._database.reading() as connection:
+            return await account_history(connection, team_id, account, limit, before)
+
+    async def audit(self, team_id: str | None = None) -> Audit:
+        """Check every invariant on the raw rows of one team, or of all teams."""
+        return await audit(self._database, team_id)
+
     @shielded
     async def _once(
         self, team_id: str, key: CallKey, digest: str, action: str, write: Write
@@ -188,6 +280,20 @@ class Ledger(LedgerReader):
             )
         self._feed.notify(("market", team_id), ("team", team_id))
         return receipt
+
+    @shielded
+    async def rebuild(self, team_id: str) -> Rebuilt:
+        """Compute reputations and executions anew from the events of every task of the team."""
+        async with self._database.writing() as connection:
+            await lock_book(connection, team_id)
+            return await rebuild_projections(connection, team_id)
+
+    @shielded
+    async def name_party(self, team_id: str, name: str, address: str) -> None:
+        """Give an address on a chain a name; `Conflict` if either is taken."""
+        async with self._database.writing() as connection:
+            await lock_book(connection, team_id)
+            await name_wallet(connection, team_id, name, address)
 
     # Agents
 
@@ -216,6 +322,8 @@ class Ledger(LedgerReader):
                 return known
             await _use_nonce(connection, team_id, new.id, proof.nonce, at)
             await _store_agent(connection, team_id, new, at)
+            if is_wallet(new.public_key):
+                await name_wallet(connection, team_id, new.id, new.public_key)
             event = NewEvent(
                 kind=EventKind.AGENT_REGISTERED,
                 why="renewed" if known else "registered",
@@ -226,16 +334,11 @@ class Ledger(LedgerReader):
             return await read_agent(connection, team_id, new.id)
 
 
-def _offer_digest(task: Task) -> str:
-    terms = {field.name: getattr(task, field.name) for field in fields(Terms)}
-    return digest_of(
-        Action.POST,
-        poster=task.poster,
-        description=task.description,
-        evaluation_cid=task.evaluation_cid,
-        judge=task.judge,
-        **terms,
-    )
+async def _read_own(connection: AsyncConnection, team_id: str, task_id: int) -> Task:
+    task = await read_task(connection, team_id, task_id)
+    if task.ledger != EMBEDDED:
+        raise OnAnotherLedger(task.ledger)
+    return task
 
 
 async def _decide(
@@ -290,10 +393,7 @@ async def _write(
     if step.entry:
         await post_entry(connection, team_id, step.entry, at, task.id)
     await add_events(connection, team_id, task.id, call.by, at, step.events)
-    if step.reputation and task.agent:
-        await _add_reputation(connection, team_id, task.agent, step.reputation)
-    if step.execution:
-        await _add_execution(connection, task, step.execution, at)
+    await project_events(connection, task, [event.kind for event in step.events], at)
 
 
 async def _application_version(
@@ -334,31 +434,3 @@ async def _store_agent(
             "registered_at": at,
         }
         await connection.execute(insert(MarketAgents), row)
-
-
-async def _add_reputation(
-    connection: AsyncConnection, team_id: str, agent: str, gained: Reputation
-) -> None:
-    columns = MarketAgents.__table__.c
-    changed = {
-        name: columns[name] + getattr(gained, name)
-        for name in REPUTATION_COLUMNS
-        if getattr(gained, name)
-    }
-    is_theirs = (MarketAgents.team_id == team_id) & (MarketAgents.id == agent)
-    await connection.execute(update(MarketAgents).where(is_theirs).values(changed))
-
-
-async def _add_execution(
-    connection: AsyncConnection, task: Task, status: ExecutionStatus, at: datetime
-) -> None:
-    """Count the execution for the agent's success rate, whatever the verdict will be."""
-    assert task.agent and task.agent_version and task.assigned_at
-    subject = Subject(team_id=task.team_id, agent_id=task.agent, version=task.agent_version)
-    execution = Execution(
-        status=status,
-        source=Source.TASK,
-        created_at=at,
-        duration_seconds=(at - task.assigned_at).total_seconds(),
-    )
-    await add_executions(connection, subject, [execution])
