@@ -31,6 +31,7 @@ SEND_TRIES = 20
 """How often a new transaction gets another nonce because its key is used on other machines."""
 FIRST_POLL_SECONDS = 0.02
 OUT_OF_GAS = "it ran out of gas"
+DROPPED = "the chain has dropped its block, and another transaction has its nonce now"
 
 Until = Literal["mined", "final"]
 
@@ -108,9 +109,17 @@ class Outbox:
 
     async def reopen(self, blocks: Sequence[str]) -> None:
         """Send again what was final in blocks that the chain has dropped all the same."""
-        columns = {**NOT_MINED, "state": IntentState.SENT}
-        if count := await self._records.reopen(await self.chain(), blocks, **columns):
-            log.warning("%d final transactions were reorganised away: sent again", count)
+        gone = await self._records.final_in(await self.chain(), blocks)
+        for intent in gone:
+            log.warning("%s was final and is reorganised away: sent again", intent.what)
+            columns = {**NOT_MINED, "state": IntentState.SENT}
+            changed = await self._records.change(intent, **columns)
+            if changed or (await self._records.get(intent.id)).revision != intent.revision:
+                continue
+            # A newer one has its nonce: only one of them can be mined.
+            columns |= {"state": IntentState.FAILED, "reason": DROPPED}
+            await self._records.change(intent, **columns)
+        if gone:
             await self.advance()
 
     async def wait(self, intent: Intent | int, until: Until = "final", *, seconds: float) -> Intent:
