@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from arena.agents.registry import Registry
     from arena.catalog.audit import Audits
     from arena.catalog.live import LiveCatalog
+    from arena.chain.keys import Keys
     from arena.chain.ledger import EvmLedger
     from arena.chain.node import Node
+    from arena.chain.outbox import Outbox
+    from arena.chain.standards.contract import Caller
     from arena.content.kubo import KuboStore
     from arena.content.ports import ContentStore
     from arena.evaluation.evaluator import Evaluator
@@ -277,23 +280,47 @@ class Arena:
         return node
 
     @cached_property
+    def wallets(self) -> "Keys":
+        """The keys of this machine on the chain."""
+        from arena.chain.keys import Keys
+
+        return Keys(self.settings)
+
+    @cached_property
+    def outbox(self) -> "Outbox":
+        """The transactions of this machine's keys."""
+        from arena.chain.outbox import Outbox
+        from arena.chain.sending import OutboxOptions
+
+        return Outbox(self.database, self.node, self.wallets, OutboxOptions.of(self.settings))
+
+    @cached_property
     def chain(self) -> "EvmLedger":
         """The ledger on a chain."""
         from arena.chain.descriptions import Descriptions
-        from arena.chain.keys import Keys
         from arena.chain.ledger import EvmLedger
-        from arena.chain.outbox import Outbox
         from arena.chain.projection import ChainProjection
-        from arena.chain.sending import OutboxOptions
 
         settings, content = self.settings, self.content
-        keys = Keys(settings)
-        outbox = Outbox(self.database, self.node, keys, OutboxOptions.of(settings))
         descriptions = Descriptions(content.put, content.local.get, content.get)
         projection = ChainProjection(
-            settings, self.database, self.node, keys, descriptions, self.feed
+            settings, self.database, self.node, self.wallets, descriptions, self.feed
         )
-        return EvmLedger(settings, self.database, self.node, outbox, projection, descriptions)
+        return EvmLedger(settings, self.database, self.node, self.outbox, projection, descriptions)
+
+    @cached_property
+    def caller(self) -> "Caller":
+        """Calls other contracts of the chain with the keys of this machine."""
+        from arena.chain.standards.contract import Caller
+
+        return Caller(
+            node=self.node,
+            outbox=self.outbox,
+            keys=self.wallets,
+            team_id=self.settings.team,
+            wait_seconds=self.settings.chain_wait_seconds,
+            confirmations=self.settings.chain_confirmations,
+        )
 
     async def _refresh_chain(self) -> None:
         await self.chain.refresh()
