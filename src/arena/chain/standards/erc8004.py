@@ -161,7 +161,7 @@ class ReputationRegistry:
             )
         client = f"{await self._caller.network()}:{checksummed(sender)}"
         file = feedback_file(settled, to, client=client)
-        file_cid = await WRITES.run(_keep, store, file)
+        file_cid = await WRITES.run(keep, store, file)
         sent = await self._contract.send(
             GIVE_FEEDBACK,
             (
@@ -281,9 +281,10 @@ async def _identity_of(contract: StandardContract) -> IdentityRegistry:
     return IdentityRegistry(contract.caller, address)
 
 
-def _keep(store: ContentStore, data: bytes) -> str:
+def keep(store: ContentStore, data: bytes) -> str:
+    """Store a file that the chain names, for good; returns its CID. Writes to disk."""
     cid = store.put(data)
-    # The chain names it for good; tools that clean up the store must keep it.
+    # Tools that clean up the store must keep it.
     store.pin(cid)
     return cid
 

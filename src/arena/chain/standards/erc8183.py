@@ -5,11 +5,12 @@ reward is in escrow while agents apply, stays a task of Arena's own contract.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from arena.chain.answers import Log, checksummed
+from arena.chain.answers import Log, TransactionReceipt, checksummed
 from arena.chain.errors import Reverted
 from arena.chain.standards.abi import (
     ALLOWANCE,
@@ -56,6 +57,18 @@ class UnknownJob(NotFound):
     """The contract has no such job."""
 
     code = "unknown_job"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob:
+    """A job to be created."""
+
+    provider: str | None
+    """The address of whoever does it; it may be set later, but before the job is funded."""
+    evaluator: str
+    """The address of whoever judges it."""
+    expires_at: datetime
+    description: str
 
 
 class JobContract:
@@ -114,37 +127,25 @@ class JobContract:
 
     # The client
 
-    async def create(
-        self,
-        *,
-        by: str,
-        provider: str | None,
-        evaluator: str,
-        expires_at: datetime,
-        description: str,
-        key: CallKey | None = None,
-    ) -> tuple[int | None, Sent]:
-        """Create a job and return its number, None while it is pending.
+    async def create(self, new: NewJob, *, by: str) -> int:
+        """Create a job, which is not funded yet, and return its number.
 
         The number is that of this transaction's own event: a guess could be somebody else's job.
         """
         arguments = (
-            _address("the provider", provider or ZERO),
-            _address("the evaluator", evaluator),
-            int(expires_at.timestamp()),
-            description,
+            _address("the provider", new.provider or ZERO),
+            _address("the evaluator", new.evaluator),
+            int(new.expires_at.timestamp()),
+            new.description,
             NO_HOOK,
         )
-        key = key or CallKey(text=uuid4().hex, is_internal=True)
-        what = "createJob"
-        sent = await self._contract.send(CREATE_JOB, arguments, by=by, key=key, what=what)
-        receipt = await self._contract.receipt(sent)
-        for log in receipt.logs if receipt else ():
+        what = f"createJob of {self.address}"
+        sent = await self._contract.send(CREATE_JOB, arguments, by=by, key=_once(), what=what)
+        receipt = await self._final(sent, what)
+        for log in receipt.logs:
             is_mine = log.address.lower() == self.address
             if is_mine and any(one.is_in(log) for one in JOB_CREATED):
-                return int.from_bytes(log.topics[1], "big"), sent
-        if receipt is None:
-            return None, sent
+                return int.from_bytes(log.topics[1], "big")
         raise NotThisStandard(f"{self.address} created a job without the event JobCreated")
 
     async def set_provider(self, job_id: int, provider: str, *, by: str) -> Sent:
@@ -154,13 +155,13 @@ class JobContract:
 
     async def set_budget(self, job_id: int, amount: int, *, by: str) -> Sent:
         """Set the price, in the token's smallest unit; it may be set again while it is open."""
-        key = CallKey(text=uuid4().hex, is_internal=True)
-        return await self._act(SET_BUDGET, job_id, (amount, NO_PARAMETERS), by=by, key=key)
+        arguments = (amount, NO_PARAMETERS)
+        return await self._act(SET_BUDGET, job_id, arguments, by=by, key=_once())
 
     async def fund(self, job_id: int, expected_budget: int, *, by: str) -> Sent:
         """Pay the budget into the escrow; refused if it is not the expected one.
 
-        The token is told first that the contract may take this amount, unless it may already.
+        The contract is first allowed to take this amount of the token, unless it is already.
         """
         await self._approve(expected_budget, by=by, job_id=job_id)
         return await self._act(FUND, job_id, (expected_budget, NO_PARAMETERS), by=by)
@@ -176,14 +177,19 @@ class JobContract:
         spender = checksummed(self.address)
         if await token.read(ALLOWANCE, checksummed(owner), spender) >= amount:
             return
-        # A key of its own each time: what was allowed for one job may have paid another.
-        key = CallKey(text=uuid4().hex, is_internal=True)
         what = f"approve for job {job_id} of {self.address}"
-        sent = await token.send(APPROVE, (spender, amount), by=by, key=key, what=what)
-        if await token.receipt(sent) is None:
+        # A key of its own each time: what was allowed for one job may have paid another.
+        sent = await token.send(APPROVE, (spender, amount), by=by, key=_once(), what=what)
+        await self._final(sent, what)
+
+    async def _final(self, sent: Sent, what: str) -> TransactionReceipt:
+        """What a transaction did that the next step depends on."""
+        if (receipt := await self._contract.receipt(sent)) is None:
             raise InfrastructureError(
-                f"{what} is not final yet (transaction {sent.transaction_hash}): try again later"
+                f"{what} is not final yet (transaction {sent.transaction_hash}): try again later, "
+                "or raise ARENA_CHAIN_WAIT_SECONDS"
             )
+        return receipt
 
     # The provider
 
@@ -242,6 +248,11 @@ class JobContract:
 
     def _key(self, job_id: int, what: str) -> CallKey:
         return CallKey(text=f"{STANDARD} {self.address} {job_id} {what}", is_internal=True)
+
+
+def _once() -> CallKey:
+    """A key for a call that is new every time."""
+    return CallKey(text=uuid4().hex, is_internal=True)
 
 
 def _told(logs: Sequence[Log]) -> JobHistory:
