@@ -130,13 +130,20 @@ class LocalChain:
     def _first_block(self) -> str:
         return self.ask("eth_getBlockByNumber", "0x0", False)["hash"]
 
-    def deploy_counter(self) -> "Counter":
-        sender = self.accounts[9].address
-        code = f"0x{counter_code().hex()}"
-        sent = self.ask("eth_sendTransaction", {"from": sender, "data": code, "gas": hex(10**6)})
+    def deploy(self, code: bytes) -> str:
+        """Deploy a contract; returns its address."""
+        fields = {
+            "from": self.accounts[9].address,
+            "data": f"0x{code.hex()}",
+            "gas": hex(8_000_000),
+        }
+        sent = self.ask("eth_sendTransaction", fields)
         while (receipt := self.ask("eth_getTransactionReceipt", sent)) is None:
             pass
-        return Counter(self, receipt["contractAddress"])
+        return receipt["contractAddress"]
+
+    def deploy_counter(self) -> "Counter":
+        return Counter(self, self.deploy(counter_code()))
 
 
 class Counter:

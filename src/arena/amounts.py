@@ -154,6 +154,11 @@ class Currency:
         return Amount(value, self.decimals)
 
 
+def money_words(currency: str) -> str:
+    """A currency for people; that of Arena's own ledger is worth nothing."""
+    return f"{currency} (test money)" if currency == CURRENCY else currency
+
+
 TEST_MONEY = Currency(code=CURRENCY, decimals=DECIMALS)
 
 

@@ -255,7 +255,7 @@ class Arena:
         """The task market."""
         from arena.market.market import Market
 
-        has_chain = self.settings.chain_url and self.settings.chain_contract
+        has_chain = self.settings.has_chain
         return Market(
             self.database,
             self.content,

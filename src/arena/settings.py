@@ -8,19 +8,18 @@ import functools
 import json
 import logging
 import os
-import re
 import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from arena.errors import InvalidInput, nearest
 from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
+from arena.network_settings import NetworkSettings, address_problem, split
 from arena.team import DEFAULT_TEAM
 
 log = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ READ_ELSEWHERE = {"ARENA_SKIP_WEB"}
 """`ARENA_*` variables that are not settings: only the build reads them."""
 
 
-class Settings(BaseModel):
+class Settings(NetworkSettings):
     """All settings of Arena."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
@@ -108,40 +107,6 @@ class Settings(BaseModel):
     """Content that a team may store; 0: no limit. Default: 10 GiB with tokens, no limit without."""
     content_min_free_mib: int = Field(default=256, ge=0)
     """Free space on the disk below which no content is stored."""
-    kubo_url: SecretStr | None = None
-    """RPC address of a Kubo daemon, like http://127.0.0.1:5001: content is read from it, and
-    published to it on request."""
-    ipfs_gateways: tuple[str, ...] = ()
-    """Addresses of IPFS gateways that content is read from, every block verified."""
-    ipfs_timeout_seconds: float = Field(default=30, gt=0, le=3600)
-    """How long to look for content that is not stored here."""
-    ledger: Literal["embedded", "evm"] = "embedded"
-    """Where new tasks are posted: Arena's own ledger, or the contract on an EVM chain."""
-    chain_url: SecretStr | None = None
-    """JSON-RPC address of a node of the chain."""
-    chain_id: int | None = Field(default=None, ge=1, lt=2**53)
-    """The chain that the node must serve; another is refused. Default: the node's."""
-    chain_contract: str | None = Field(default=None, pattern="^0x[0-9a-fA-F]{40}$")
-    """Address of the market's contract."""
-    chain_from_block: int = Field(default=0, ge=0)
-    """The block in which the contract was deployed; older ones are not read."""
-    chain_currency: str = Field(default="ETH", pattern="^[A-Z0-9]{2,10}$")
-    """Name of the chain's own currency, in which tasks are paid."""
-    chain_team: str = Field(default=DEFAULT_TEAM, min_length=1, max_length=MAX_NAME_LENGTH)
-    """The team whose market the contract's tasks belong to."""
-    chain_keys: tuple[SecretStr, ...] = ()
-    """Private keys of parties on this machine, as `name:0x…`. Better: an encrypted keystore."""
-    chain_password: SecretStr | None = None
-    """Password of the keystore (`home/keystore`)."""
-    chain_relayer: str | None = Field(default=None, min_length=1, max_length=MAX_NAME_LENGTH)
-    """Whose key pays for the gas of agents and of timeouts. Default: that of the acting party, or
-    the only key on this machine."""
-    chain_confirmations: int = Field(default=2, ge=1, le=1000)
-    """Blocks that a move needs to be final, its own included."""
-    chain_max_fee_gwei: int = Field(default=200, ge=1, le=1_000_000)
-    """The highest fee per unit of gas that is paid; above it nothing is sent."""
-    chain_wait_seconds: float = Field(default=60, ge=0, le=3600)
-    """How long a move waits until it is final; then its receipt is pending."""
     weights: dict[str, Decimal] = Field(default={})
     """Weights of the score components; must add up to 1. Omitted ones keep their default."""
     log_level: str = Field(default="info", pattern="^(debug|info|warning|error)$")
@@ -151,18 +116,16 @@ class Settings(BaseModel):
         "judge_models",
         "judge_allowed_models",
         "judge_allowed_urls",
-        "ipfs_gateways",
-        "chain_keys",
         mode="before",
     )
     @classmethod
     def _split_list(cls, value: object) -> object:
-        return _split(value, ",")
+        return split(value, ",")
 
     @field_validator("tests", "agents", mode="before")
     @classmethod
     def _split_paths(cls, value: object) -> object:
-        return _split(value, os.pathsep)
+        return split(value, os.pathsep)
 
     @field_validator("tokens")
     @classmethod
@@ -188,33 +151,7 @@ class Settings(BaseModel):
             raise ValueError("names a model twice: ARENA_JUDGE_VOTES says how often each is asked")
         return models
 
-    @field_validator("chain_keys")
-    @classmethod
-    def _check_keys(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-        for number, entry in enumerate(keys, start=1):
-            name, _, key = entry.get_secret_value().partition(":")
-            if not name or not re.fullmatch("0x[0-9a-fA-F]{64}", key):
-                raise ValueError(f"entry {number} must be name:0x and 64 hexadecimal digits")
-        names = [entry.get_secret_value().partition(":")[0] for entry in keys]
-        if len(set(names)) < len(names):
-            raise ValueError("two entries have the same name")
-        return keys
-
-    @field_validator("kubo_url", "chain_url")
-    @classmethod
-    def _check_secret_urls(cls, value: SecretStr | None) -> SecretStr | None:
-        # Secret, because addresses of hosted nodes hold a key in their path.
-        if value is not None:
-            try:
-                parts = urlsplit(value.get_secret_value())
-                _ = parts.port
-            except ValueError:
-                raise ValueError("is not a valid address") from None
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError("must begin with http:// or https:// and name a host")
-        return value
-
-    @field_validator("judge_base_url", "judge_allowed_urls", "ipfs_gateways")
+    @field_validator("judge_base_url", "judge_allowed_urls")
     @classmethod
     def _check_urls(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
         for url in (value,) if isinstance(value, str) else value or ():
@@ -295,12 +232,6 @@ class Settings(BaseModel):
     def keystore_folder(self) -> Path:
         """Where the encrypted keys of parties on a chain are kept."""
         return self.home / "keystore"
-
-    @property
-    def key_by_party(self) -> dict[str, SecretStr]:
-        """The private keys given in settings."""
-        entries = (entry.get_secret_value().partition(":") for entry in self.chain_keys)
-        return {name: SecretStr(key) for name, _, key in entries}
 
     @property
     def sealed_folder(self) -> Path:
@@ -404,26 +335,3 @@ def _message(error: Any) -> str:
     # The value is left out on purpose: it may be a secret.
     message = str(error["msg"]).removeprefix("Value error, ")
     return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {message}"
-
-
-def _split(value: object, separator: str) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(separator) if part.strip())
-    return value
-
-
-def address_problem(url: str) -> str | None:
-    """Why `url` cannot be the address of a model's endpoint; None where it can."""
-    try:
-        parts = urlsplit(url)
-        host, credentials = parts.hostname, parts.username or parts.password
-        _ = parts.port
-    except ValueError as error:
-        return str(error)
-    if parts.scheme not in ("http", "https") or not host:
-        return "must be like https://api.example.com/v1"
-    if credentials:
-        return "must not hold a name or a password; the key has a setting of its own"
-    if parts.query or parts.fragment:
-        return "must not have a query or a fragment"
-    return None

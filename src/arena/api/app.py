@@ -35,6 +35,8 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
                 await closing.enter_async_context(opened.catalog.watching())
                 await closing.enter_async_context(opened.executor.resuming())
                 await closing.enter_async_context(opened.reviews.settling())
+                if settings.has_chain:
+                    await closing.enter_async_context(opened.chain.following())
             yield
 
     app = FastAPI(

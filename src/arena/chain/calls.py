@@ -17,8 +17,6 @@ from arena.market.task import Assignment, Task
 MAX_TEXT_BYTES = {"reason_uri": 256, "result_hash": 128, "language": 50}
 """What the contract takes."""
 LARGEST = 2**256 - 1
-PAYMENT_GAS = 120_000
-"""For a function that pays: an estimate does not include what a receiver may use."""
 NO_SALT = b"\0" * 32
 BY_AGENTS = {
     Action.APPLY: "applyForTask",
@@ -37,7 +35,6 @@ class ContractCall:
     function: str
     arguments: Sequence[object]
     value: int = 0
-    extra_gas: int = 0
     data: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -96,13 +93,12 @@ def move_call(
         case Action.JUDGE:
             result = _as_submitted(call.result_hash)
             arguments = (number, _score(call), agent, result, call.reason_uri)
-            return ContractCall(function="judgeAndPay", arguments=arguments, extra_gas=PAYMENT_GAS)
+            return ContractCall(function="judgeAndPay", arguments=arguments)
         case Action.RESOLVE:
             arguments = (number, _score(call), call.reason_uri)
-            return ContractCall(function="resolve", arguments=arguments, extra_gas=2 * PAYMENT_GAS)
+            return ContractCall(function="resolve", arguments=arguments)
         case Action.CANCEL | Action.EXPIRE | Action.SETTLE:
-            function = ENDS[call.action]
-            return ContractCall(function=function, arguments=(number,), extra_gas=2 * PAYMENT_GAS)
+            return ContractCall(function=ENDS[call.action], arguments=(number,))
         case _:
             raise WrongState(
                 f"task {task.id} is on a chain: {call.action} is not possible there; the poster "

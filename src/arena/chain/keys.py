@@ -39,6 +39,7 @@ class Keys:
 
     def __init__(self, settings: Settings) -> None:
         self._given = settings.key_by_party
+        self._relayer = settings.chain_relayer
         self._password = settings.chain_password
         self._folder = settings.keystore_folder
         self._accounts: dict[str, LocalAccount] = {}
@@ -72,6 +73,16 @@ class Keys:
             if (self.address_of(name) or "").lower() == wanted:
                 return name
         return None
+
+    def payer(self) -> str:
+        """Whose key pays where no party does: the configured one, or the only one here."""
+        names = self.names()
+        if self._relayer is not None:
+            return self._relayer
+        if len(names) != 1:
+            have = f"there are keys of: {', '.join(names)}" if names else "there are no keys here"
+            raise MissingKey(f"whose key pays for the gas? Set ARENA_CHAIN_RELAYER; {have}")
+        return names[0]
 
     def is_unlocked(self, name: str) -> bool:
         """Whether signing needs no decryption first."""

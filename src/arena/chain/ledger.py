@@ -5,36 +5,38 @@ needs no ether: it signs its act, and somebody else sends it. What happened in t
 back as events (`reader.py`), which become the tasks that everybody reads.
 """
 
-from collections.abc import Sequence
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from arena.amounts import MAX_DECIMALS, Amount, Currency
 from arena.chain.calls import ContractCall, Relayed, move_call, post_call, signed_fields
 from arena.chain.descriptions import Descriptions
-from arena.chain.errors import MissingKey, Reverted, refusal_of
-from arena.chain.intent import Intent, IntentState, NewTransaction, what
+from arena.chain.errors import MissingKey
+from arena.chain.intent import NewTransaction
 from arena.chain.money import ChainMoney
 from arena.chain.node import Node
 from arena.chain.outbox import Outbox
 from arena.chain.projection import ChainProjection
+from arena.chain.receipts import Receipts, Sent
+from arena.chain.senders import Senders
 from arena.chain.signing import Domain, commitment_of, recover
 from arena.content.tree import cid_of
-from arena.errors import InvalidInput
-from arena.market.audit import STANDS
+from arena.errors import ArenaError, InvalidInput
 from arena.market.call import (
-    ANYONE,
     Action,
     Call,
     CallKey,
     Receipt,
-    ReceiptStatus,
     call_digest,
     digest_of,
     offer_digest,
 )
 from arena.market.checks import check_terms
-from arena.market.errors import BadSignature, InsufficientFunds, KeyConflict
+from arena.market.errors import BadSignature, InsufficientFunds
 from arena.market.ledger import OnAnotherLedger
 from arena.market.money import Audit, Balance, LedgerLine
 from arena.market.moves import must_sign
@@ -45,6 +47,10 @@ from arena.market.task import EVM, Task
 from arena.settings import Settings
 from arena.store.database import Database, shielded
 
+log = logging.getLogger(__name__)
+
+FOLLOW_SECONDS = 2.0
+"""How often a server looks at the chain without being asked."""
 DEVELOPMENT_CHAINS = (1337, 31337)
 """Where ether is worth nothing, by convention."""
 
@@ -69,13 +75,15 @@ class EvmLedger:
         self.contract = settings.chain_contract.lower()
         self.keys = projection.keys
         self.parties = projection.parties
-        self._settings = settings
         self._team_id = settings.chain_team
         self._database = database
         self._node = node
         self._outbox = outbox
         self._projection = projection
         self._descriptions = descriptions
+        self._senders = Senders(self.keys, settings.chain_relayer)
+        self._receipts = Receipts(node, outbox, self.keys, projection, settings.chain_wait_seconds)
+        self._has_resumed = False
         self._money = ChainMoney(database, node, projection, self.contract)
 
     async def now(self) -> datetime:
@@ -88,31 +96,26 @@ class EvmLedger:
     async def preview_task(self, task: Task, *, key: CallKey) -> Receipt | None:
         """Raise what `post_task` would raise; the receipt if it was done before."""
         self._check_team(task.team_id)
-        if earlier := await self._earlier(task.team_id, key, offer_digest(task)):
+        if earlier := await self._receipts.earlier(task.team_id, key, offer_digest(task)):
             return earlier
         check_terms(task, await self.now())
-        call = await self._posting(task, cid_of(task.description.encode()))
-        await self._simulate(call, self._key_of(task.poster), Action.POST)
+        await self._receipts.simulate(await self._posting(task, cid_of(task.description.encode())))
         return None
 
     async def post_task(self, task: Task, *, key: CallKey) -> Receipt:
         """Open a task and lock its reward in the contract."""
         self._check_team(task.team_id)
-        description = await self._descriptions.keep(task.description)
-        call = await self._posting(task, description)
-        return await self._send(
-            task.team_id, call, Action.POST, self._key_of(task.poster), key, offer_digest(task)
-        )
+        posting = await self._posting(task, await self._descriptions.keep(task.description))
+        return await self._receipts.send(posting, key, offer_digest(task))
 
     async def preview(
         self, team_id: str, task_id: int, call: Call, *, key: CallKey, proof: Proof | None = None
     ) -> Receipt | None:
         """Raise what `act` would raise now; the receipt if the call was done before."""
         task = await self._own_task(team_id, task_id)
-        if earlier := await self._earlier(team_id, key, call_digest(task_id, call)):
+        if earlier := await self._receipts.earlier(team_id, key, call_digest(task_id, call)):
             return earlier
-        made, sender = await self._move(task, call, proof)
-        await self._simulate(made, sender, call.action, task)
+        await self._receipts.simulate(await self._move(task, call, proof))
         return None
 
     async def act(
@@ -121,10 +124,9 @@ class EvmLedger:
         """Make a move in the contract, and wait until it is final."""
         task = await self._own_task(team_id, task_id)
         digest = call_digest(task_id, call)
-        if earlier := await self._earlier(team_id, key, digest):
+        if earlier := await self._receipts.earlier(team_id, key, digest):
             return earlier
-        made, sender = await self._move(task, call, proof)
-        return await self._send(team_id, made, call.action, sender, key, digest, task=task)
+        return await self._receipts.send(await self._move(task, call, proof), key, digest)
 
     async def commitment(self, task: Task, agent: str, result_hash: str, salt: str) -> str:
         """What an agent commits to, to reveal this result with this salt."""
@@ -149,11 +151,11 @@ class EvmLedger:
             key=key,
             digest=digest_of("deposit", account=name, amount=int(amount)),
             action="deposit",
-            sender_name=self._relayer(),
+            sender_name=self._senders.relayer(),
             to=address,
             value=int(amount),
         )
-        return await self._receipt(await self._outbox.send(new))
+        return await self._receipts.of_intent(await self._outbox.send(new))
 
     async def withdraw(self, team_id: str, name: str, amount: Amount, *, key: CallKey) -> Receipt:
         """Collect the credit that a refused payment left in the contract: all of it."""
@@ -166,9 +168,15 @@ class EvmLedger:
             )
         if amount != credit:
             raise InvalidInput(f"the credit of {name!r} is {credit}: it is collected as a whole")
-        call = ContractCall(function="withdraw", arguments=())
+        collecting = Sent(
+            team_id=team_id,
+            contract=self.contract,
+            call=ContractCall(function="withdraw", arguments=()),
+            action="withdraw",
+            sender=self._senders.key_of(name),
+        )
         digest = digest_of("withdraw", account=name, amount=int(amount))
-        return await self._send(team_id, call, "withdraw", self._key_of(name), key, digest)
+        return await self._receipts.send(collecting, key, digest)
 
     async def balance(self, team_id: str, name: str) -> Amount:
         """What a party has in its wallet."""
@@ -203,13 +211,43 @@ class EvmLedger:
         return self._projection.problem
 
     async def refresh(self) -> None:
-        """Bring the market's tables up to date, unless that was done just now."""
+        """Bring the market's tables up to date, unless that was done just now; never fails.
+
+        The first time in a process, it goes on with what a killed process left unfinished.
+        """
+        if not self._has_resumed:
+            self._has_resumed = True
+            with suppress(ArenaError):  # the node is away: `following` and the next move try again
+                await self._outbox.advance()
         await self._projection.refresh()
 
     async def advance(self) -> None:
         """Go on with every transaction that is not final, and read what is new."""
         await self._outbox.advance()
         await self._projection.read()
+
+    @asynccontextmanager
+    async def following(self) -> AsyncGenerator[None]:
+        """Do this again and again while the block lasts, for a server."""
+        following = asyncio.create_task(self._follow())
+        try:
+            yield
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        problem = None
+        while True:
+            try:
+                await self.advance()
+                await self._projection.fetch_descriptions()
+                problem = None
+            except ArenaError as error:
+                if error.message != problem:  # once, not every time: a node may be away for days
+                    log.warning("the chain: %s", error.message)
+                problem = error.message
+            await asyncio.sleep(FOLLOW_SECONDS)
 
     # Calls
 
@@ -231,44 +269,58 @@ class EvmLedger:
         async with self._database.reading() as connection:
             return await read_task(connection, team_id, task_id)
 
-    async def _posting(self, task: Task, description_cid: str) -> ContractCall:
+    async def _posting(self, task: Task, description_cid: str) -> Sent:
         named = (task.poster, task.judge, task.fallback_judge, task.arbiter)
         addresses = {
             name: await self.parties.address_of(name) for name in named if name is not None
         }
-        return post_call(task, addresses, description_cid)
+        return Sent(
+            team_id=task.team_id,
+            contract=self.contract,
+            call=post_call(task, addresses, description_cid),
+            action=Action.POST,
+            sender=self._senders.key_of(task.poster),
+        )
 
-    async def _move(self, task: Task, call: Call, proof: Proof | None) -> tuple[ContractCall, str]:
-        """The call of the contract, and the name of the key that sends it."""
+    async def _move(self, task: Task, call: Call, proof: Proof | None) -> Sent:
+        """A move as a call of the contract, by whoever sends it."""
         if call.claim is not None:
             await self._check_claim(task, call.claim)
-        is_agents = must_sign(task, call)
-        if is_agents:
+        if must_sign(task, call):
             call = replace(call, version=await self._version(task, call.by))
-        if is_agents and proof is not None:
-            relayed = await self._relayed(task, call, proof)
-            sender = self._relayer_of(call.by)
-            # Its own key is here: it sends the move itself, and needs no signature.
-            is_direct = sender == call.by
-            if not is_direct and call.action is Action.DISPUTE and task.bond:
-                raise InsufficientFunds(
-                    f"the dispute of task {task.id} costs {task.bond} {task.currency}, which "
-                    f"{call.by!r} pays from its own wallet: do it where its key is"
-                )
-            return move_call(task, call, relayed=None if is_direct else relayed), sender
-        if is_agents and not self.keys.has(call.by):
-            raise BadSignature(
-                f"agent {call.by!r} must sign this: {call.action} is its own decision"
-            )
-        agent = None if call.agent is None else await self._agent_address(call.agent)
-        sender = self._relayer() if call.by == ANYONE else self._sender(call)
-        return move_call(task, call, agent=agent), sender
+            made, sender = await self._agents_move(task, call, proof)
+        else:
+            agent = None if call.agent is None else await self._agent_address(call.agent)
+            made, sender = move_call(task, call, agent=agent), self._senders.of_move(call)
+        return Sent(
+            team_id=task.team_id,
+            contract=task.contract or self.contract,
+            call=made,
+            action=call.action,
+            sender=sender,
+            task_id=task.id,
+        )
 
-    def _sender(self, call: Call) -> str:
-        """The key that sends a move: the party's own; for timeouts, anybody's."""
-        if call.action in (Action.EXPIRE, Action.SETTLE) and not self.keys.has(call.by):
-            return self._relayer()
-        return self._key_of(call.by)
+    async def _agents_move(
+        self, task: Task, call: Call, proof: Proof | None
+    ) -> tuple[ContractCall, str]:
+        """What only the agent may do: with its signature, or with its key on this machine."""
+        if proof is None:
+            if not self.keys.has(call.by):
+                raise BadSignature(
+                    f"agent {call.by!r} must sign this: {call.action} is its own decision"
+                )
+            return move_call(task, call), call.by
+        relayed = await self._relayed(task, call, proof)
+        sender = self._senders.of_signed(call.by)
+        if sender == call.by:  # it sends the move itself, and needs no signature
+            return move_call(task, call), sender
+        if call.action is Action.DISPUTE and task.bond:
+            raise InsufficientFunds(
+                f"the dispute of task {task.id} costs {task.bond} {task.currency}, which "
+                f"{call.by!r} pays from its own wallet: do it where its key is"
+            )
+        return move_call(task, call, relayed=relayed), sender
 
     async def _agent_address(self, agent: str) -> str:
         try:
@@ -303,115 +355,9 @@ class EvmLedger:
         assert task.contract is not None
         return Domain(chain_id=await self._node.chain_id(), contract=task.contract)
 
-    # Keys
-
-    def _key_of(self, name: str) -> str:
-        """The name of the key that a party signs with; a party may be named by its address."""
-        found = name if self.keys.has(name) else self.keys.name_of(name)
-        if found is None:
-            known = ", ".join(self.keys.names()) or "nobody"
-            raise MissingKey(
-                f"the key of {name!r} is not on this machine, so this move cannot be made here: "
-                f"make it where the key is, or add it (`arena chain key import {name}`); "
-                f"there are keys of: {known}"
-            )
-        return found
-
-    def _relayer(self) -> str:
-        """Whose key sends what nobody in particular does."""
-        if self._settings.chain_relayer is not None:
-            return self._key_of(self._settings.chain_relayer)
-        names = self.keys.names()
-        if len(names) != 1:
-            raise MissingKey(
-                "nobody is named to pay for the gas of agents and timeouts: set "
-                f"ARENA_CHAIN_RELAYER to one of: {', '.join(names) or '(no key is here)'}"
-            )
-        return names[0]
-
-    def _relayer_of(self, agent: str) -> str:
-        if self._settings.chain_relayer is None and self.keys.has(agent):
-            return agent
-        return self._relayer()
-
     def _check_team(self, team_id: str) -> None:
         if team_id != self._team_id:
             raise InvalidInput(
                 f"the contract's tasks belong to the team {self._team_id!r} (ARENA_CHAIN_TEAM): "
                 "post with ledger embedded"
             )
-
-    # Transactions
-
-    async def _simulate(
-        self, call: ContractCall, sender: str, action: str, task: Task | None = None
-    ) -> None:
-        """Raise what the contract would say now."""
-        address = self.keys.address_of(sender)
-        to = task.contract if task else self.contract
-        try:
-            await self._node.call(
-                to or self.contract, call.data, sender=address, value=call.value, block="pending"
-            )
-        except Reverted as error:
-            number = None if task is None else str(task.id)
-            raise refusal_of(error.reason, what(action, number)) from None
-
-    async def _send(
-        self,
-        team_id: str,
-        call: ContractCall,
-        action: str,
-        sender: str,
-        key: CallKey,
-        digest: str,
-        *,
-        task: Task | None = None,
-    ) -> Receipt:
-        new = NewTransaction(
-            team_id=team_id,
-            key=key,
-            digest=digest,
-            action=action,
-            sender_name=sender,
-            to=task.contract if task else self.contract,
-            data=call.data,
-            value=call.value,
-            task=None if task is None else str(task.id),
-            extra_gas=call.extra_gas,
-        )
-        return await self._receipt(await self._outbox.send(new))
-
-    async def _earlier(self, team_id: str, key: CallKey, digest: str) -> Receipt | None:
-        """The receipt of the earlier call with this key."""
-        intent = await self._outbox.find(team_id, key)
-        if intent is None:
-            return None
-        if intent.digest != digest:
-            raise KeyConflict(f"the key {key.text!r} was used for another call: use a new one")
-        return await self._receipt(intent)
-
-    async def _receipt(self, intent: Intent) -> Receipt:
-        """Wait until a transaction is final and read what it did."""
-        intent = await self._outbox.wait(intent.id, seconds=self._settings.chain_wait_seconds)
-        if error := intent.error:
-            raise error
-        receipt = Receipt(
-            ref=intent.id,
-            task_id=None if intent.task is None else int(intent.task),
-            state=None,
-            at=intent.updated_at,
-            status=ReceiptStatus.PENDING,
-            ledger=EVM,
-            transaction_hash=intent.hash,
-        )
-        if intent.state is not IntentState.FINAL:
-            return receipt
-        await self._projection.read()
-        found = await self._projection.outcome(intent.recipient or "", intent.hash)
-        if found is None:  # about money, not about a task
-            return replace(receipt, status=ReceiptStatus.FINAL)
-        task_id, kind, at = found
-        return replace(
-            receipt, status=ReceiptStatus.FINAL, task_id=task_id, state=STANDS[kind], at=at
-        )

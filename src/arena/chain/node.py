@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from arena.chain import answers
 from arena.chain.answers import BlockHead, Fees, Invalid, Log, Tag, TransactionReceipt
@@ -23,6 +23,8 @@ from arena.chain.refusals import (
 )
 from arena.chain.rpc import Call, Rpc, RpcError
 from arena.chain.wei import GWEI
+from arena.errors import InvalidInput
+from arena.settings import Settings
 
 T = TypeVar("T")
 
@@ -33,6 +35,7 @@ FEE_CALLS: tuple[Call, ...] = (
     ("eth_feeHistory", ["0x1", "latest", []]),
     ("eth_maxPriorityFeePerGas", []),
 )
+RICH = hex(2**128)
 FIRST_BLOCK: Call = ("eth_getBlockByNumber", ["0x0", False])
 
 
@@ -74,6 +77,16 @@ class Node:
         self._chain_id: int | None = None
         self._pending = "pending"
 
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The node in the settings."""
+        if settings.chain_url is None:
+            raise InvalidInput(
+                "no node of a chain is configured: set ARENA_CHAIN_URL; `arena chain up` starts a "
+                "local one"
+            )
+        return cls(settings.chain_url.get_secret_value(), chain_id=settings.chain_id)
+
     @property
     def name(self) -> str:
         """The node's address as it may be shown: its path may hold a key."""
@@ -114,10 +127,15 @@ class Node:
         sender: str | None = None,
         value: int = 0,
         block: Tag = "latest",
+        is_funded: bool = False,
     ) -> bytes:
-        """What a contract returns; `Reverted` if it refuses."""
+        """What a contract returns; `Reverted` if it refuses.
+
+        `is_funded`: as if the sender could pay the value.
+        """
         message = _message(to, data, sender, value)
-        (found,) = await self._at(block, lambda tag: [("eth_call", [message, tag])])
+        changed = [{sender: {"balance": RICH}}] if is_funded and value else []
+        (found,) = await self._at(block, lambda tag: [("eth_call", [message, tag, *changed])])
         return self._parsed("eth_call", answers.data, found)
 
     async def estimate_gas(

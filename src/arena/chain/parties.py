@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from arena.chain.errors import MissingKey
 from arena.chain.keys import Keys
 from arena.errors import Conflict
-from arena.market.records.mirror import name_wallet, read_parties
+from arena.market.records.mirror import name_wallet
+from arena.market.records.reading import read_parties
 from arena.store.database import Database, shielded
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")

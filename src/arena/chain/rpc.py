@@ -25,6 +25,8 @@ BATCH_SIZE = 50
 IDLE_SECONDS = 10
 """How long an unused connection is kept: less than any server keeps it, so that none is closed
 while a request is on its way."""
+STALE_CONNECTIONS = 2
+"""How many connections may turn out to be closed before a request is given up."""
 SETUP = "check ARENA_CHAIN_URL"
 REFUSALS = (
     HTTPStatus.UNAUTHORIZED,
@@ -136,12 +138,16 @@ class Rpc:
 
         data = json.dumps(body).encode()
         try:
-            try:
-                return await self._exchange(what, data)
-            except aiohttp.ServerDisconnectedError:
-                # The server closed an idle connection at the same moment. Repeating is harmless: a
-                # transaction is the same one however often it is sent.
-                return await self._exchange(what, data)
+            for _ in range(STALE_CONNECTIONS):
+                try:
+                    return await self._exchange(what, data)
+                except aiohttp.ClientConnectorError:
+                    raise
+                except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                    # The server had closed an idle connection. Repeating is harmless: a transaction
+                    # is the same one however often it is sent.
+                    continue
+            return await self._exchange(what, data)
         except TimeoutError:
             raise NodeUnreachable(
                 f"the node {self.name} did not answer {what} within {self._timeout_seconds:g} s"

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.amounts import CURRENCY, Amount
+from arena.amounts import Amount, money_words
 from arena.cli import output
 from arena.cli.connection import call
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
 from arena.errors import InvalidInput
 from arena.market.money import Audit
+from arena.market.projection import Rebuilt
 from arena.operations.ledger import Balances, LedgerHistory, LedgerOperations
 from arena.text import UNKNOWN
 
@@ -42,7 +43,7 @@ def _print_balances(held: Balances) -> None:
     if not held.balances:
         output.line("no money here; try: arena ledger deposit NAME 10")
         return
-    heading = f"{CURRENCY} (test money)"
+    heading = money_words(held.currency)
     rows = [(one.account, str(one.amount)) for one in held.balances]
     print_table(("account", heading), rows, right=(heading,))
 
@@ -134,5 +135,21 @@ def _move(
         await operation(arena)(account, amount, key=key)
         return await arena.balance(account)
 
-    held = call(context, LedgerOperations, move).balances[0]
-    output.line(f"{account} has {held.amount} {CURRENCY} (test money)")
+    held = call(context, LedgerOperations, move)
+    amount_now = held.balances[0].amount
+    output.line(f"{account} has {amount_now} {money_words(held.currency)}")
+
+
+@app.command("rebuild")
+def rebuild(context: typer.Context, as_json: Json = False) -> None:
+    """Compute reputations and executions anew from the events of all tasks."""
+    rebuilt = call(context, LedgerOperations, lambda arena: arena.rebuild_projections())
+    output.show(rebuilt, _print_rebuilt, as_json=as_json)
+
+
+def _print_rebuilt(rebuilt: Rebuilt) -> None:
+    changed = rebuilt.reputations + rebuilt.executions
+    found = "nothing had to be changed"
+    if changed:
+        found = f"corrected {rebuilt.reputations} reputations and {rebuilt.executions} executions"
+    output.line(f"{rebuilt.tasks} tasks: {found}")

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "join": ("arena.cli.join", "Register an agent in the market and let it work."),
     "start": ("arena.cli.start", "Let an agent find tasks, do them and earn."),
     "judge": ("arena.cli.judge", "Judge submitted tasks; measure the models that judge."),
+    "chain": ("arena.cli.chain", "The market on a chain: node, contract, keys."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }
 """Each command's module (its `app`) and the line that `--help` shows."""

@@ -14,9 +14,9 @@ from arena.cli.options import Json, Language, commands
 from arena.cli.parties import As, AsAgent, TaskNumber, reason_uri, signer_of
 from arena.cli.spans import example_moment, is_span, moment_of, seconds_in
 from arena.cli.task_commit import commit, reveal
-from arena.cli.task_report import print_outcome, print_story, print_tasks
+from arena.cli.task_report import pending_words, print_outcome, print_story, print_tasks
 from arena.errors import InvalidInput, NotFound
-from arena.market.call import TaskStory
+from arena.market.call import Receipt, ReceiptStatus, TaskStory
 from arena.market.signing import Prover
 from arena.market.task import MAX_RESULT_BYTES, TaskPost
 from arena.operations.tasks import TaskOperations
@@ -77,6 +77,10 @@ CommitDeadlineOption = Annotated[
     str | None,
     typer.Option(metavar="WHEN", help="Results are committed to before, and shown after it."),
 ]
+LedgerOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="embedded or evm (default: the setting ARENA_LEDGER)."),
+]
 KeyOption = Annotated[
     str | None,
     typer.Option(
@@ -107,6 +111,7 @@ def post(
     apply_until: ApplyUntilOption = None,
     max_applicants: MaxApplicantsOption = 100,
     commit_deadline: CommitDeadlineOption = None,
+    ledger: LedgerOption = None,
     key: KeyOption = None,
     as_json: Json = False,
 ) -> None:
@@ -116,6 +121,7 @@ def post(
     spans = (judge_window, fallback_window, dispute_window, arbiter_window)
     # As typed: the operation parses amounts and choices, and reports invalid ones.
     typed: dict[str, Any] = {"reward": reward, "bond": bond, "assignment": assignment}
+    typed["ledger"] = ledger
     for name, span in zip(("judge", "fallback", "dispute", "arbiter"), spans, strict=True):
         typed[f"{name}_window_seconds"] = seconds_in(f"--{name}-window", span)
     if agent_share:
@@ -136,12 +142,15 @@ def post(
         **typed,
     )
 
-    async def offer(arena: TaskOperations) -> TaskStory:
+    async def offer(arena: TaskOperations) -> TaskStory | Receipt:
         receipt = await arena.post_task(new)
-        assert receipt.task_id is not None
-        return await arena.task(receipt.task_id)
+        return receipt if receipt.task_id is None else await arena.task(receipt.task_id)
 
-    print_outcome(call(context, TaskOperations, offer), as_json=as_json)
+    posted = call(context, TaskOperations, offer)
+    if isinstance(posted, TaskStory):
+        print_outcome(posted, as_json=as_json)
+    else:
+        output.show(posted, lambda one: output.line(pending_words(one)), as_json=as_json)
 
 
 def _optional_moment(name: str, text: str | None) -> datetime | None:
@@ -239,13 +248,13 @@ def assign(
 ) -> None:
     """Assign a task to one of its applicants."""
 
-    async def give(arena: TaskOperations) -> None:
+    async def give(arena: TaskOperations) -> Receipt:
         chosen = agent
         story = await arena.task(task)
         # With best_reputation the server chooses; otherwise take the first of its ranking.
         if chosen is None and story.task.assignment != "best_reputation" and story.applicants:
             chosen = story.applicants[0].agent
-        await arena.assign(task, by=poster, agent=chosen)
+        return await arena.assign(task, by=poster, agent=chosen)
 
     _move(context, task, give, as_json=as_json)
 
@@ -295,11 +304,11 @@ def judge(
 ) -> None:
     """Give the verdict manually; `arena judge --watch` does it by the standard."""
 
-    async def decide(arena: TaskOperations) -> None:
+    async def decide(arena: TaskOperations) -> Receipt:
         found = (await arena.task(task)).task
         if found.agent is None or found.result_hash is None:
             raise InvalidInput(f"task {task} is {found.state}: nothing was submitted")
-        await arena.judge(
+        return await arena.judge(
             task,
             by=by,
             score=score,
@@ -321,9 +330,9 @@ def cancel(context: typer.Context, task: TaskNumber, poster: As, as_json: Json =
 def expire(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
     """End a task whose time has run out; anyone may. An undisputed verdict is settled."""
 
-    async def end(arena: TaskOperations) -> None:
+    async def end(arena: TaskOperations) -> Receipt:
         is_judged = (await arena.task(task)).task.state.has_verdict
-        await (arena.settle if is_judged else arena.expire)(task)
+        return await (arena.settle if is_judged else arena.expire)(task)
 
     _move(context, task, end, as_json=as_json)
 
@@ -338,8 +347,8 @@ def dispute(
     with suppress(NotFound, InvalidInput):
         signer = signer_of(settings_of(context), by)
 
-    async def contest(arena: TaskOperations) -> None:
-        await arena.dispute(task, by=by, reason_uri=await reason_uri(arena, reason))
+    async def contest(arena: TaskOperations) -> Receipt:
+        return await arena.dispute(task, by=by, reason_uri=await reason_uri(arena, reason))
 
     _move(context, task, contest, as_json=as_json, signer=signer)
 
@@ -355,9 +364,9 @@ def resolve(
 ) -> None:
     """Decide a dispute as the arbiter; settles at once."""
 
-    async def decide(arena: TaskOperations) -> None:
+    async def decide(arena: TaskOperations) -> Receipt:
         uri = await reason_uri(arena, reason)
-        await arena.resolve(task, by=by, score=score, reason_uri=uri)
+        return await arena.resolve(task, by=by, score=score, reason_uri=uri)
 
     _move(context, task, decide, as_json=as_json)
 
@@ -365,7 +374,7 @@ def resolve(
 def _move(
     context: typer.Context,
     task: int,
-    work: Callable[[TaskOperations], Awaitable[object]],
+    work: Callable[[TaskOperations], Awaitable[Receipt]],
     *,
     as_json: bool,
     signer: Prover | None = None,
@@ -374,7 +383,9 @@ def _move(
 
     async def move(arena: TaskOperations) -> TaskStory:
         arena.signer = signer
-        await work(arena)
+        receipt = await work(arena)
+        if receipt.status is ReceiptStatus.PENDING:
+            typer.echo(pending_words(receipt), err=True)
         return await arena.task(task)
 
     print_outcome(call(context, TaskOperations, move), as_json=as_json)

@@ -5,10 +5,11 @@ from dataclasses import fields
 from typing import Any
 
 from arena import clock
+from arena.amounts import money_words
 from arena.cli import output
 from arena.cli.tables import print_table, print_values
 from arena.market.agents import Applicant
-from arena.market.call import MarketEvent, TaskStory
+from arena.market.call import MarketEvent, Receipt, TaskStory
 from arena.market.task import Task, TaskState
 from arena.operations.tasks import TaskList
 from arena.text import UNKNOWN
@@ -154,7 +155,10 @@ def _terms(task: Task) -> dict[str, object]:
     return {
         "description": task.description,
         "evaluationCID": task.evaluation_cid,
-        "reward": f"{task.reward} {task.currency} (test money)",
+        "reward": f"{task.reward} {money_words(task.currency)}",
+        "ledger": f"task {task.chain_task} of {task.contract} on {task.network}"
+        if task.contract
+        else None,
         "poster": task.poster,
         "deadline": output.moment(task.deadline),
         "judge": f"{task.judge}, who also posted it" if task.is_self_judged else task.judge,
@@ -198,6 +202,17 @@ def _print_applicants(applicants: Sequence[Applicant]) -> None:
     print_table(columns, rows, right=("rank", "average", "won", "judged"))
 
 
+def pending_words(receipt: Receipt) -> str:
+    """What to say of a move that is not final yet."""
+    task = "the task" if receipt.task_id is None else f"task {receipt.task_id}"
+    how = "the same command with its --key" if receipt.task_id is None else "arena task show"
+    return (
+        f"{task}: sent to the chain in transaction {receipt.transaction_hash}, which is not final "
+        f"yet; see later how it went: {how}"
+    )
+
+
 def _described(event: MarketEvent) -> str:
-    data = ", ".join(f"{name} {value}" for name, value in event.data.items() if value is not None)
+    values = {**event.data, "transaction": event.transaction_hash}
+    data = ", ".join(f"{name} {value}" for name, value in values.items() if value is not None)
     return f"{event.why} ({data})" if data else event.why

@@ -57,6 +57,16 @@ class MarketAgent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarketParty:
+    """Who has which address on a chain."""
+
+    name: str
+    """An address that nobody named goes by itself."""
+    address: str
+    """In lower case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Applicant:
     """An agent that applied for a task."""
 

@@ -16,7 +16,7 @@ from arena.content.ports import ContentStore
 from arena.errors import InvalidInput
 from arena.feed import Feed
 from arena.fields import MAX_VERSION_LENGTH
-from arena.market.agents import MarketAgent
+from arena.market.agents import MarketAgent, MarketParty
 from arena.market.call import Action, Call, CallKey, Claim, Receipt
 from arena.market.checks import MAX_PAGE, check_amount, check_call, check_party, check_text
 from arena.market.contents import Contents, cid_of_result, cid_of_standard
@@ -92,7 +92,7 @@ class Market:
         check_text("description", post.description, MAX_DESCRIPTION_LENGTH)
         key = _key(post.idempotency_key)
         ledger = self.ledger_named(post.ledger or self._default)
-        task, evaluation = await _new_task(team_id, post, ledger)
+        task, evaluation = await new_task(team_id, post, ledger)
         # Bad terms are refused before anything is stored; checked again when the money is locked.
         earlier = await ledger.preview_task(task, key=key)
         if earlier:
@@ -207,6 +207,17 @@ class Market:
         )
         return await self.embedded.register(team_id, new, (statement, proof), key=_key(key))
 
+    async def parties(self, team_id: str) -> Sequence[MarketParty]:
+        """Everybody whose address on a chain is known, by name."""
+        known = await self.reader.parties(team_id)
+        return [MarketParty(name=name, address=known[name]) for name in sorted(known)]
+
+    async def name_party(self, team_id: str, name: str, address: str) -> MarketParty:
+        """Give an address on a chain a name; `Conflict` if either is taken."""
+        check_party("name", name)
+        await self.embedded.name_party(team_id, name, address)
+        return MarketParty(name=name, address=address.lower())
+
     async def deposit_test_money(
         self, team_id: str, account: str, amount: int, *, key: str | None = None
     ) -> Receipt:
@@ -234,7 +245,7 @@ class Market:
             return await do(self.ledger_named(other.ledger))
 
 
-async def _new_task(team_id: str, post: TaskPost, ledger: Ledger) -> tuple[Task, Any]:
+async def new_task(team_id: str, post: TaskPost, ledger: Ledger) -> tuple[Task, Any]:
     """The task of an offer, and its standard: the document, or its CID."""
     if (post.evaluation is None) == (post.evaluation_cid is None):
         raise InvalidInput("give either evaluation (the standard) or evaluationCID")

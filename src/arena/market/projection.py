@@ -4,6 +4,7 @@ Both are *projections*: whoever has the events can compute them again and gets t
 whichever ledger the task is on.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import NAMESPACE_OID, uuid5
 
@@ -12,6 +13,18 @@ from arena.market.agents import Reputation
 from arena.market.call import EventKind
 from arena.market.task import ExpiryReason, Task
 from arena.scoring.history import Execution, ExecutionStatus, Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """What computing the projections anew changed: nothing, if they were right."""
+
+    tasks: int
+    """How many tasks were read."""
+    reputations: int
+    """How many agents had another reputation."""
+    executions: int
+    """How many executions were missing or too many."""
 
 
 def gained_reputation(task: Task, kind: EventKind) -> Reputation | None:

@@ -10,6 +10,7 @@ from arena.amounts import CURRENCY, Amount, AmountText
 from arena.fields import NameFilter
 from arena.market.call import Receipt
 from arena.market.money import Audit, Balance, LedgerLine, user
+from arena.market.projection import Rebuilt
 from arena.market.task import Party
 from arena.operations import paging
 from arena.operations.market import IdempotencyKey
@@ -85,6 +86,11 @@ class LedgerOperations(OperationGroup):
     async def audit(self) -> Audit:
         """Check every invariant of the team's market on the raw rows."""
         return await self.arena.market.ledger.audit(self.team)
+
+    @post("/api/ledger/rebuild", id="rebuild_projections", tag="ledger")
+    async def rebuild_projections(self) -> Rebuilt:
+        """Compute the reputations and executions of the team's agents anew from the events."""
+        return await self.arena.market.embedded.rebuild(self.team)
 
     @post("/api/ledger/deposit", tag="ledger", errors=(409,), body="TestMoney")
     async def deposit_test_money(

@@ -13,7 +13,7 @@ from arena.amounts import CURRENCY, DECIMALS
 from arena.errors import Forbidden, InfrastructureError, InvalidInput
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.fields import MAX_VERSION_LENGTH
-from arena.market.agents import MarketAgent
+from arena.market.agents import MarketAgent, MarketParty
 from arena.market.call import EventKind, MarketEvent, Receipt
 from arena.market.signing import Act, Proof, Prover, is_wallet
 from arena.market.task import EMBEDDED, MAX_ID, Key, Party
@@ -59,6 +59,14 @@ class MarketAgentList:
     """Every agent of the team's market."""
 
     agents: Sequence[MarketAgent]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarketPartyList:
+    """Every party with an address."""
+
+    parties: Sequence[MarketParty]
     count: int
 
 
@@ -172,6 +180,34 @@ class MarketOperations(OperationGroup):
                 id=agent, version=version, public_key=public_key, proof=proof
             ),
         )
+
+    @get("/api/market/parties", id="list_market_parties", tag="market")
+    async def market_parties(self) -> MarketPartyList:
+        """Everybody whose address on a chain is known here."""
+        parties = await self.arena.market.parties(self.team)
+        return MarketPartyList(parties=parties, count=len(parties))
+
+    @post(
+        "/api/market/parties",
+        id="name_market_party",
+        tag="market",
+        errors=(409,),
+        body="MarketPartyName",
+    )
+    async def name_party(
+        self,
+        *,
+        name: Party,
+        address: Annotated[
+            str,
+            Field(
+                pattern="^0x[0-9a-fA-F]{40}$",
+                examples=["0x70997970C51812dc3A010C7d01b50e0d17dc79C8"],
+            ),
+        ],
+    ) -> MarketParty:
+        """Name an address on a chain; a name belongs to one address for good."""
+        return await self.arena.market.name_party(self.team, name, address)
 
     @post("/api/market/close-due", id="close_due_tasks", tag="market")
     async def close_due(self) -> TasksClosed:

@@ -1,4 +1,4 @@
-"""Every row of the table of moves, on the embedded ledger and on the contract."""
+"""Every row of the table of moves: on the embedded ledger, the contract, and a real node."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from contract_world import ContractWorld
+from evm_world import EvmWorld
 from market_rows import (
     ACTIONS,
     REFUSALS,
@@ -35,6 +36,14 @@ def world(
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def node_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EvmWorld]:
+    folder: Path = tmp_path_factory.mktemp("node")
+    opened = EvmWorld(folder, f"sqlite+aiosqlite:///{folder / 'arena.db'}")
+    yield opened
+    opened.close()
+
+
 def terms_id(terms: object) -> str | None:
     return str(dict(terms)) if isinstance(terms, Mapping) else None
 
@@ -42,6 +51,12 @@ def terms_id(terms: object) -> str | None:
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_a_move_is_possible_exactly_within_its_window(world: Any, row: Row):
     check_window(world, row)
+
+
+# One case of each row: the contract behind the node is the one that has passed all of them.
+@pytest.mark.parametrize("row", {row.row: row for row in ROWS}.values(), ids=str)
+def test_a_move_is_possible_exactly_within_its_window_on_a_node(node_world: EvmWorld, row: Row):
+    check_window(node_world, row)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.strangers], ids=str)

@@ -43,6 +43,7 @@ from arena.market.money import (
     user,
 )
 from arena.market.moves import check, must_sign
+from arena.market.projection import Rebuilt
 from arena.market.records.audit import audit
 from arena.market.records.book import (
     add_call,
@@ -57,7 +58,7 @@ from arena.market.records.book import (
 from arena.market.records.claims import check_claim
 from arena.market.records.mirror import name_wallet
 from arena.market.records.money import account_balances, account_history
-from arena.market.records.projecting import Rebuilt, project_events, rebuild_projections
+from arena.market.records.projecting import project_events, rebuild_projections
 from arena.market.records.reading import find_agent, ranked_applicants, read_agent, read_task
 from arena.market.records.rows import from_task
 from arena.market.signing import (
@@ -286,6 +287,13 @@ class EmbeddedLedger:
         async with self._database.writing() as connection:
             await lock_book(connection, team_id)
             return await rebuild_projections(connection, team_id)
+
+    @shielded
+    async def name_party(self, team_id: str, name: str, address: str) -> None:
+        """Give an address on a chain a name; `Conflict` if either is taken."""
+        async with self._database.writing() as connection:
+            await lock_book(connection, team_id)
+            await name_wallet(connection, team_id, name, address)
 
     # Agents
 

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.errors import Conflict
 from arena.market.call import EventKind
 from arena.market.records.book import numbered_insert
+from arena.market.records.reading import read_parties
 from arena.market.records.rows import from_task
 from arena.market.task import Task
 from arena.store.database import insert_or_ignore
@@ -113,14 +114,6 @@ async def ensure_agents(
     ]
     if rows:
         await connection.execute(insert_or_ignore(connection, MarketAgents), rows)
-
-
-async def read_parties(connection: AsyncConnection, team_id: str) -> dict[str, str]:
-    """The addresses of the team's parties, by their names."""
-    query = select(MarketParties.name, MarketParties.address).where(
-        MarketParties.team_id == team_id
-    )
-    return {name: address for name, address in await connection.execute(query)}
 
 
 async def add_unnamed(connection: AsyncConnection, team_id: str, addresses: Iterable[str]) -> None:

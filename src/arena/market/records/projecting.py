@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from datetime import datetime
 
 from sqlalchemy import select, update
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.market.agents import Reputation
 from arena.market.call import EventKind
-from arena.market.projection import ended_execution, gained_reputation
+from arena.market.projection import Rebuilt, ended_execution, gained_reputation
 from arena.market.records.rows import REPUTATION_COLUMNS, to_reputation, to_task
 from arena.market.task import Task
 from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
@@ -19,18 +19,6 @@ from arena.store.tables.market import MarketAgents, MarketEvents, MarketTasks
 from arena.store.tables.scores import Executions
 
 PAGE = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rebuilt:
-    """What computing the projections anew changed: nothing, if they were right."""
-
-    tasks: int
-    """How many tasks were read."""
-    reputations: int
-    """How many agents had another reputation."""
-    executions: int
-    """How many executions were missing or too many."""
 
 
 async def project_events(

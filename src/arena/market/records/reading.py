@@ -25,6 +25,7 @@ from arena.store.tables.market import (
     MarketAgents,
     MarketApplications,
     MarketEvents,
+    MarketParties,
     MarketTasks,
 )
 
@@ -149,6 +150,12 @@ class MarketReader:
         # Sorted here, not in SQL: the database collation differs between machines.
         return sorted(map(to_agent, await self._rows(query)), key=lambda agent: agent.id)
 
+    @shielded
+    async def parties(self, team_id: str) -> dict[str, str]:
+        """The addresses of the team's parties on a chain, by their names."""
+        async with self._database.reading() as connection:
+            return await read_parties(connection, team_id)
+
     # Events
 
     async def events(
@@ -221,6 +228,14 @@ async def read_task(connection: AsyncConnection, team_id: str, task_id: int) -> 
     if row is None:
         raise UnknownTask(f"there is no task {task_id}")
     return to_task(row)
+
+
+async def read_parties(connection: AsyncConnection, team_id: str) -> dict[str, str]:
+    """The addresses of the team's parties, by their names."""
+    query = select(MarketParties.name, MarketParties.address).where(
+        MarketParties.team_id == team_id
+    )
+    return {name: address for name, address in await connection.execute(query)}
 
 
 async def find_agent(connection: AsyncConnection, team_id: str, agent: str) -> MarketAgent | None:
