@@ -7,11 +7,12 @@ from functools import cache
 from typing import Any
 
 from arena.chain.answers import Tag, TransactionReceipt, checksummed
-from arena.chain.errors import MissingKey, NoContract, Reverted
+from arena.chain.errors import NoContract, Reverted
 from arena.chain.intent import Intent, IntentState, NewTransaction
 from arena.chain.keys import Keys
 from arena.chain.node import Node
 from arena.chain.outbox import Outbox
+from arena.chain.senders import Senders
 from arena.chain.standards.abi import CUSTOM_ERRORS, Function, selector
 from arena.errors import CallerError, Conflict, InvalidInput
 from arena.market.call import CallKey, ReceiptStatus, digest_of
@@ -42,14 +43,9 @@ class Caller:
 
     def key_of(self, name: str) -> tuple[str, str]:
         """The name of the key that a party signs with, and its address, in lower case."""
-        found = name if self.keys.has(name) else self.keys.name_of(name)
-        address = None if found is None else self.keys.address_of(found)
-        if found is None or address is None:
-            known = ", ".join(self.keys.names()) or "nobody"
-            raise MissingKey(
-                f"the key of {name!r} is not on this machine: do this where the key is, or add it "
-                f"(`arena chain key import {name}`); there are keys of: {known}"
-            )
+        found = Senders(self.keys, None).key_of(name)
+        address = self.keys.address_of(found)
+        assert address is not None
         return found, address.lower()
 
     async def network(self) -> str:

@@ -74,11 +74,14 @@ class NewJob:
 class JobContract:
     """A contract of jobs."""
 
-    def __init__(self, caller: Caller, address: str) -> None:
+    def __init__(
+        self, caller: Caller, address: str, *, blocks_at_once: int = BLOCKS_AT_ONCE
+    ) -> None:
         self.caller = caller
         self._contract = StandardContract(
             caller, address, what="the contract of jobs", standard=STANDARD
         )
+        self._blocks_at_once = blocks_at_once
 
     @property
     def address(self) -> str:
@@ -115,7 +118,7 @@ class JobContract:
         found: list[Log] = []
         last = block
         while last >= 0 and not any(one.is_in(log) for log in found for one in JOB_CREATED):
-            first = max(0, last - BLOCKS_AT_ONCE + 1)
+            first = max(0, last - self._blocks_at_once + 1)
             topics = (None, word(job_id))
             at = [checksummed(self.address)]
             found = await self.caller.node.logs(at, first, last, topics) + found
