@@ -272,10 +272,7 @@ class Arena:
         """A node of the chain; it connects with the first call."""
         from arena.chain.node import Node
 
-        url = self.settings.chain_url
-        if url is None:
-            raise InvalidInput("there is no chain: set ARENA_CHAIN_URL (docs/chain.md)")
-        node = Node(url.get_secret_value(), chain_id=self.settings.chain_id)
+        node = Node.of(self.settings)
         self._closing.push_async_callback(node.close)
         return node
 
@@ -304,7 +301,13 @@ class Arena:
         settings, content = self.settings, self.content
         descriptions = Descriptions(content.put, content.local.get, content.get)
         projection = ChainProjection(
-            settings, self.database, self.node, self.wallets, descriptions, self.feed
+            settings,
+            self.database,
+            self.node,
+            self.wallets,
+            descriptions,
+            self.feed,
+            on_gone=self.outbox.reopen,
         )
         return EvmLedger(settings, self.database, self.node, self.outbox, projection, descriptions)
 
@@ -313,14 +316,7 @@ class Arena:
         """Calls other contracts of the chain with the keys of this machine."""
         from arena.chain.standards.contract import Caller
 
-        return Caller(
-            node=self.node,
-            outbox=self.outbox,
-            keys=self.wallets,
-            team_id=self.settings.team,
-            wait_seconds=self.settings.chain_wait_seconds,
-            confirmations=self.settings.chain_confirmations,
-        )
+        return Caller.of(self.settings, self.node, self.outbox, self.wallets)
 
     async def _refresh_chain(self) -> None:
         await self.chain.refresh()

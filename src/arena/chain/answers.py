@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
 from arena.chain.errors import chain_libraries
+from arena.text import printable
 
 T = TypeVar("T")
 
-MAX_WORD = 2**256 - 1
+MAX_REASON = 500
+"""Bytes of a contract's reason that are kept."""
 ERROR_SELECTOR = bytes.fromhex("08c379a0")
 """`Error(string)`: a reason."""
 PANIC_SELECTOR = bytes.fromhex("4e487b71")
@@ -198,7 +200,7 @@ def revert_reason(returned: bytes) -> str:
         return f"0x{returned[:36].hex()}" if returned else ""
     # An offset, a length, then the text.
     length = int.from_bytes(body[32:64], "big")
-    return body[64 : 64 + min(length, 500)].decode(errors="replace")
+    return printable(body[64 : 64 + min(length, MAX_REASON)].decode(errors="replace"))
 
 
 def _shown(value: object) -> str:

@@ -10,11 +10,11 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from arena.chain.errors import NodeUnreachable, Reverted, WrongChain
-from arena.chain.following import is_known, is_passed, is_stuck, observed, receipt_of
+from arena.chain.following import NOT_MINED, is_known, is_passed, is_stuck, observed, receipt_of
 from arena.chain.intent import Chain, Intent, IntentState, NewTransaction
 from arena.chain.keys import Keys
 from arena.chain.locks import SenderLocks
@@ -104,6 +104,13 @@ class Outbox:
         what is stuck is replaced, and what is mined deep enough is final.
         """
         return list((await self._follow(None)).values())
+
+    async def reopen(self, blocks: Sequence[str]) -> None:
+        """Send again what was final in blocks that the chain has dropped all the same."""
+        columns = {**NOT_MINED, "state": IntentState.SENT}
+        if count := await self._records.reopen(await self.chain(), blocks, **columns):
+            log.warning("%d final transactions were reorganised away: sent again", count)
+            await self.advance()
 
     async def wait(self, intent_id: int, until: Until = "final", *, seconds: float) -> Intent:
         """Wait until a transaction is mined or final, has failed, or the time is over.

@@ -9,7 +9,7 @@ from arena.chain.descriptions import MISSING, Descriptions
 from arena.chain.keys import Keys
 from arena.chain.node import Node
 from arena.chain.parties import Parties
-from arena.chain.reader import ChainReader, ReaderOptions
+from arena.chain.reader import ChainReader, OnGone, ReaderOptions
 from arena.chain.records import events as records
 from arena.chain.records.events import Names
 from arena.chain.replay import Place
@@ -32,6 +32,8 @@ class ChainProjection:
         keys: Keys,
         descriptions: Descriptions,
         feed: Feed,
+        *,
+        on_gone: OnGone,
     ) -> None:
         self.keys = keys
         self.parties = Parties(database, settings.chain_team, keys)
@@ -40,6 +42,7 @@ class ChainProjection:
         self._node = node
         self._descriptions = descriptions
         self._feed = feed
+        self._on_gone = on_gone
         self._readers: dict[str, ChainReader] | None = None
         self.problem: str | None = None
         """Why the tables may be behind the chain; None if they are not."""
@@ -106,6 +109,7 @@ class ChainProjection:
                     await self.place(one),
                     self._feed,
                     self._names,
+                    self._on_gone,
                     ReaderOptions(
                         confirmations=self._settings.chain_confirmations,
                         from_block=self._settings.chain_from_block,

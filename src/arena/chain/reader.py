@@ -34,6 +34,9 @@ FRESH_SECONDS = 0.5
 Prepare = Callable[[Sequence[ContractEvent]], Awaitable[Names]]
 """Looks up what the events name before they are written: a transaction must not wait for it."""
 
+OnGone = Callable[[Sequence[str]], Awaitable[None]]
+"""Called with the hashes of blocks whose events were undone."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderOptions:
@@ -55,6 +58,7 @@ class ChainReader:
         place: Place,
         feed: Feed,
         prepare: Prepare,
+        on_gone: OnGone,
         options: ReaderOptions,
     ) -> None:
         self._database = database
@@ -62,6 +66,7 @@ class ChainReader:
         self._place = place
         self._feed = feed
         self._prepare = prepare
+        self._on_gone = on_gone
         self._options = options
         self._lock = asyncio.Lock()
         self._read_at = float("-inf")
@@ -170,6 +175,7 @@ class ChainReader:
             log.warning("the chain was reorganised: %d blocks with events are gone", len(gone))
         names = await self._prepare(())
         await self._remove(before, after, gone, names)
+        await self._on_gone(gone)
         return bool(gone)
 
     @shielded

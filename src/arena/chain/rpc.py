@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from arena.chain.errors import NodeUnreachable, chain_libraries
+from arena.text import printable
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Call = tuple[str, list[Any]]
 """A method and its parameters."""
 
+MAX_MESSAGE = 500
+"""Characters of a node's error that are kept."""
 MAX_ANSWER_BYTES = 64 * 1024**2
 BATCH_SIZE = 50
 """Calls in one request; hosted nodes refuse large batches."""
@@ -124,7 +127,8 @@ class Rpc:
         if isinstance(error, dict):
             parts = cast(dict[str, Any], error)
             code = parts.get("code")
-            message = str(parts.get("message", ""))[:500]
+            # Printable: it is shown and stored, and PostgreSQL stores no NUL.
+            message = printable(str(parts.get("message", ""))[:MAX_MESSAGE])
             raise RpcError(code if isinstance(code, int) else 0, message, parts.get("data"))
         # An error that concerns the whole request may have no id.
         if fields.get("id") != number or "result" not in fields:

@@ -251,6 +251,11 @@ class Sending:
             case _:
                 raise refused
 
+    async def _is_last(self, intent: Intent) -> bool:
+        """Whether no other one waits for its turn: without its nonce it would wait for ever."""
+        held = await self._records.unfinished(intent.chain, [intent.sender])
+        return all(one.nonce <= intent.nonce for one in held)
+
     async def _refused_again(self, intent: Intent, refused: Refused, fees: Fees) -> Intent:
         is_written = intent.state is IntentState.WRITTEN
         match refused.why:
@@ -260,7 +265,7 @@ class Sending:
                 # It may be mined, or another one has its nonce: the chain will show which.
                 return await self._sent(intent)
             case Refusal.NO_FUNDS | Refusal.INVALID if is_written:
-                if not await self._node.knows(intent.hash):
+                if await self._is_last(intent) and not await self._node.knows(intent.hash):
                     return await self._abandoned(intent, refused)
             case _:
                 pass

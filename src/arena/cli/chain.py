@@ -33,7 +33,8 @@ app.add_typer(key_app, name="key", help="Add a key of a party to this machine.")
 chain_standards.add_to(app)
 app.add_typer(chain_jobs.app, name="job", help="Jobs in contracts of others (ERC-8183).")
 
-PARTIES = ("alice", "bob", "judy")
+PARTIES = ("alice", "judy", "operator")
+"""Somebody who posts, somebody who judges, and who pays for the gas of agents."""
 FUNDS = 10_000 * 10**DECIMALS
 """What `arena chain up` gives to each key of this machine that has less than a hundredth of it."""
 MAX_KEY_CHARACTERS = 200
@@ -55,7 +56,9 @@ def up(
     ] = None,
     party: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Who gets a funded key (default: alice, bob, judy)."),
+        typer.Option(
+            metavar="NAME", help="Who gets a funded key (default: alice, judy, operator)."
+        ),
     ] = None,
     background: Annotated[
         bool, typer.Option("--background", help="Return once it runs; `arena chain down` stops it.")
@@ -125,6 +128,10 @@ def _print_exports(
         # The shell adds them: keys that are set already must not be printed.
         before = "${ARENA_CHAIN_KEYS:+$ARENA_CHAIN_KEYS,}"
         output.line(f'export ARENA_CHAIN_KEYS="{before}{",".join(added)}"')
+    if settings.chain_relayer is None and "operator" in parties:
+        output.line("export ARENA_CHAIN_RELAYER=operator")
+    if settings.chain_password is None:
+        output.line("export ARENA_CHAIN_PASSWORD=development")
     output.line("# next: arena chain deploy --as NAME", at_once=True)
 
 
@@ -174,6 +181,8 @@ def _print_deployment(done: Deployment) -> None:
         "its code is that of the contract that ships with Arena"
     )
     output.line(f"export ARENA_CHAIN_CONTRACT={done.contract}")
+    output.line(f"export ARENA_CHAIN_FROM_BLOCK={done.block_number}")
+    output.line("export ARENA_LEDGER=evm")
 
 
 @app.command("status")

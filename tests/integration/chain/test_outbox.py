@@ -506,6 +506,36 @@ async def test_what_a_dead_process_has_written_is_given_up_if_nobody_can_pay_for
     assert chain.balance(NOBODY) == 7
 
 
+async def test_what_others_wait_for_is_not_given_up(
+    keyed: Settings, database: Database, chain: LocalChain
+):
+    dies = True
+
+    def die(step: str, intent: object) -> None:
+        if step == "intent" and dies:
+            raise RuntimeError("the process ends here")
+
+    alice = chain.accounts[0].address
+    async with outbox_of(keyed, database, die) as outbox:
+        with chain.paused():
+            with pytest.raises(RuntimeError):
+                await outbox.send(payment(value=COIN))
+            dies = False
+            second = await outbox.send(payment("second"))
+            chain.ask("anvil_dropAllTransactions")
+            # Now the first one, which the node has lost, cannot be paid for.
+            chain.ask("anvil_setBalance", alice, hex(COIN // 2))
+            first, _ = await outbox.advance()
+            assert (first.nonce, second.nonce) == (0, 1)
+            assert "nsufficient funds" in (first.reason or "")
+            chain.ask("anvil_setBalance", alice, hex(2 * COIN))
+            await outbox.advance()
+            chain.mine()
+        for one in (first, second):
+            assert (await outbox.wait(one.id, seconds=10)).state is IntentState.FINAL
+    assert chain.balance(NOBODY) == COIN + 7
+
+
 async def test_a_missing_key_is_named(outbox: Outbox):
     with pytest.raises(MissingKey, match="the key of 'zoe' is not on this machine") as raised:
         await outbox.send(payment(sender_name="zoe"))

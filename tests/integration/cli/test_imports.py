@@ -79,3 +79,10 @@ def test_a_benchmark_imports_no_web_framework_and_no_chain(home: Path):
     assert not {"fastapi", "starlette", "uvicorn", "httpx", "cryptography"} & modules_of(
         home, *words
     )
+
+
+@pytest.mark.parametrize("words", [("chain", "--help"), ("chain", "keys")], ids=" ".join)
+def test_libraries_for_chains_are_imported_only_when_they_are_used(
+    home: Path, words: tuple[str, ...]
+):
+    assert not {"web3", "eth_account", "eth_utils", "aiohttp"} & modules_of(home, *words)

@@ -29,6 +29,7 @@ def error_string(text: str) -> str:
         (-32000, "Execution reverted", error_string("TooLate"), "TooLate"),  # Besu
         (-32603, "reverted with 'x'", {"data": error_string("TooLate")}, "TooLate"),  # hardhat
         (3, "execution reverted", "0x", ""),  # no reason
+        (3, "execution reverted", error_string("a\0\x1b[1mb"), "a\ufffd\ufffd[1mb"),
         (3, "execution reverted", "0x4e487b71" + "00" * 31 + "11", "Panic(0x11)"),
         (3, "execution reverted", "0x01020304" + "00" * 32, "0x01020304" + "00" * 32),
         (3, "execution reverted", "0x08c379a0" + "ff" * 64, ""),  # a length that cannot be

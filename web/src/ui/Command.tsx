@@ -1,4 +1,5 @@
-import { Button, Code, CopyButton, Group, Text } from "@mantine/core";
+import { Code, Group, Text } from "@mantine/core";
+import { CopyButton } from "./CopyButton";
 
 interface CommandProps {
   /** What it does. */
@@ -17,18 +18,7 @@ export function Command({ purpose, children }: CommandProps) {
         <Code block style={{ flex: 1, minWidth: 0, whiteSpace: "pre-wrap" }}>
           {children}
         </Code>
-        <CopyButton value={children}>
-          {({ copied, copy }) => (
-            <Button
-              size="compact-sm"
-              variant="default"
-              onClick={copy}
-              aria-label={`${copied ? "Copied" : "Copy"}: ${purpose}`}
-            >
-              {copied ? "Copied" : "Copy"}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyButton what={purpose} text={children} />
       </Group>
     </div>
   );

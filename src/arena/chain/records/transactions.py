@@ -1,6 +1,6 @@
 """Reads and writes intents. A change names the revision that it has seen, so none is lost."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -90,6 +90,26 @@ class Transactions:
                 await _add_attempt(connection, intent.id, attempt)
                 columns["attempts"] = (*intent.attempts, attempt)
         return replace(intent, **columns)
+
+    @shielded
+    async def reopen(self, chain: Chain, blocks: Sequence[str], **columns: Any) -> int:
+        """Change the transactions that were final in these blocks; returns how many there were."""
+        async with self._database.writing() as connection:
+            changed = await connection.execute(
+                update(ChainTransactions)
+                .where(
+                    ChainTransactions.chain_id == chain.chain_id,
+                    ChainTransactions.genesis == chain.genesis,
+                    ChainTransactions.block_hash.in_(blocks),
+                    ChainTransactions.state == IntentState.FINAL,
+                )
+                .values(
+                    revision=ChainTransactions.__table__.c.revision + 1,
+                    updated_at=clock.now(),
+                    **columns,
+                )
+            )
+        return changed.rowcount
 
 
 def _query() -> Select[Any]:

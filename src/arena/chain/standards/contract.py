@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from arena.chain.answers import Tag, TransactionReceipt, checksummed
 from arena.chain.errors import NoContract, Reverted
@@ -17,6 +17,7 @@ from arena.chain.standards.abi import CUSTOM_ERRORS, Function, selector
 from arena.errors import CallerError, Conflict, InvalidInput
 from arena.market.call import CallKey, ReceiptStatus, digest_of
 from arena.market.errors import KeyConflict
+from arena.settings import Settings
 
 ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 ZERO = "0x" + 40 * "0"
@@ -40,6 +41,18 @@ class Caller:
     wait_seconds: float
     """How long a transaction is waited for; then it is pending."""
     confirmations: int
+
+    @classmethod
+    def of(cls, settings: Settings, node: Node, outbox: Outbox, keys: Keys) -> Self:
+        """The caller in the settings."""
+        return cls(
+            node=node,
+            outbox=outbox,
+            keys=keys,
+            team_id=settings.team,
+            wait_seconds=settings.chain_wait_seconds,
+            confirmations=settings.chain_confirmations,
+        )
 
     def key_of(self, name: str) -> tuple[str, str]:
         """The name of the key that a party signs with, and its address, in lower case."""

@@ -1,5 +1,5 @@
 import { Table, Title } from "@mantine/core";
-import { useTaskAction } from "../../api/market";
+import type { TaskAction } from "../../api/market";
 import type { Schemas } from "../../api/queries";
 import { ConfirmButton } from "../../ui/ConfirmButton";
 import { marked } from "../../ui/marks";
@@ -13,13 +13,15 @@ import { rate } from "./AgentTable";
 interface ApplicantTableProps {
   applicants: Schemas["Applicant"][];
   task: Schemas["Task"];
+  /** Undefined while another move is not final. */
+  onAct?: (action: TaskAction) => Promise<unknown>;
 }
 
 /** The applicants of a task, the best first. */
-export function ApplicantTable({ applicants, task }: ApplicantTableProps) {
-  const action = useTaskAction(task);
+export function ApplicantTable({ applicants, task, onAct }: ApplicantTableProps) {
   const isOver = useHasPassed(task.deadline);
-  const isChoosing = task.state === "open" && task.assignment === "manual" && !isOver;
+  const isChoosable = task.state === "open" && task.assignment === "manual" && !isOver;
+  const onChoose = isChoosable ? onAct : undefined;
   return (
     <section aria-label="Applicants">
       <Title order={2} size="h4" mb="sm">
@@ -41,7 +43,7 @@ export function ApplicantTable({ applicants, task }: ApplicantTableProps) {
             Judged
           </Table.Th>
           <Table.Th role="columnheader">Applied</Table.Th>
-          {isChoosing && <Table.Th role="columnheader">Choose</Table.Th>}
+          {onChoose && <Table.Th role="columnheader">Choose</Table.Th>}
         </Head>
         <Table.Tbody role="rowgroup">
           {applicants.map((one) => (
@@ -65,14 +67,14 @@ export function ApplicantTable({ applicants, task }: ApplicantTableProps) {
               <Cell label="Applied">
                 <When at={one.applied_at} />
               </Cell>
-              {isChoosing && (
+              {onChoose && (
                 <Cell>
                   <ConfirmButton
                     label="Assign"
                     question={`Assign the task to ${marked(one.agent)}?`}
                     confirm="Assign the task"
                     refuse="Cancel"
-                    onConfirm={() => action.mutateAsync({ move: "assign", agent: one.agent })}
+                    onConfirm={() => onChoose({ move: "assign", agent: one.agent })}
                   >
                     You act as <Untrusted text={task.poster} />, the poster. Only this agent can
                     then submit a result, until <When at={task.deadline} />. It cannot be undone.

@@ -3,6 +3,7 @@ import type { Schemas } from "../../api/queries";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
+import { amountPlace, signedText } from "./amounts";
 
 interface EscrowTableProps {
   entries: Schemas["LedgerEntry"][];
@@ -11,6 +12,8 @@ interface EscrowTableProps {
 
 /** The ledger entries of a task; the postings of an entry sum to zero. */
 export function EscrowTable({ entries, currency }: EscrowTableProps) {
+  const amounts = entries.flatMap(({ postings }) => postings.map(({ amount }) => amount));
+  const place = amountPlace(amounts);
   return (
     <section aria-label="Escrow">
       <Title order={2} size="h4">
@@ -39,7 +42,7 @@ export function EscrowTable({ entries, currency }: EscrowTableProps) {
                 <Cell place="title">
                   <Untrusted text={posting.account} />
                 </Cell>
-                <Cell place="score" ta="right">
+                <Cell place={place} label={currency} ta="right">
                   {signedText(posting.amount)}
                 </Cell>
               </Table.Tr>
@@ -49,9 +52,4 @@ export function EscrowTable({ entries, currency }: EscrowTableProps) {
       </WideTable>
     </section>
   );
-}
-
-/** Amounts stay text, because they are exact. */
-function signedText(amount: string): string {
-  return amount.startsWith("-") ? amount.replace("-", "−") : `+${amount}`;
 }

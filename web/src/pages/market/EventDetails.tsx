@@ -1,6 +1,8 @@
 import { Text } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
+import { Hash } from "../../ui/Hash";
 import { Untrusted } from "../../ui/Untrusted";
+import { isZero } from "./amounts";
 import { Evidence } from "./Evidence";
 
 interface EventDetailsProps {
@@ -20,6 +22,12 @@ export function EventDetails({ event, task }: EventDetailsProps) {
         </Text>
       )}
       {event.kind === "ResultSubmitted" && <Evidence label="Result" uri={textOf(resultHash)} />}
+      {event.transaction_hash && (
+        <Text size="sm" mt={4} component="div">
+          Transaction:{" "}
+          <Hash isCut what={`transaction of ${event.kind}`} text={event.transaction_hash} />
+        </Text>
+      )}
     </>
   );
 }
@@ -41,7 +49,7 @@ function wordsOf({ kind, data }: Schemas["MarketEvent"], task: Schemas["Task"]):
       return `bond ${money(data.bond)}`;
     case "Resolved":
       return `${textOf(data.score)} of 100${
-        Number(task.bond) ? `, bond of ${money(task.bond)} to ${textOf(data.bondTo)}` : ""
+        isZero(task.bond) ? "" : `, bond of ${money(task.bond)} to ${textOf(data.bondTo)}`
       }`;
     case "Paid":
     case "Refunded":
@@ -52,9 +60,16 @@ function wordsOf({ kind, data }: Schemas["MarketEvent"], task: Schemas["Task"]):
         : `${money(data.to_agent)} to ${textOf(task.agent)}, the rest back to ${task.poster}`;
     case "Cancelled":
       return `${money(data.reward)} back to ${task.poster}`;
+    case "Reorganised":
+      return `The chain dropped blocks; these events did not happen: ${numbersOf(data.undone)}`;
     default:
       return "";
   }
+}
+
+/** The ids of events as text; they are no longer in the history. */
+function numbersOf(ids: unknown): string {
+  return Array.isArray(ids) && ids.length > 0 ? ids.map((id) => `number ${id}`).join(", ") : "–";
 }
 
 function textOf(value: unknown): string {

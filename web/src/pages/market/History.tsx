@@ -30,7 +30,7 @@ export function History({ events, task }: HistoryProps) {
                 </>
               )}
             </Text>
-            {event.why && (
+            {event.why && event.kind !== "Reorganised" && (
               <Text size="sm">
                 <Untrusted text={event.why} />
               </Text>
@@ -51,6 +51,7 @@ export function History({ events, task }: HistoryProps) {
 
 /** "TaskPosted" as "Task posted". */
 function inWords(kind: string): string {
+  if (kind === "Reorganised") return "Chain reorganised";
   const words = kind.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,19 +1,22 @@
 import { Button, Group, Select, Text } from "@mantine/core";
 import { Link, useSearchParams } from "wouter";
-import { TASK_STATES, useBalances, useMarketAgents, useTasks } from "../../api/market";
+import { TASK_STATES, useBalances, useMarket, useMarketAgents, useTasks } from "../../api/market";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { AgentTable } from "./AgentTable";
 import { BalanceTable } from "./BalanceTable";
+import { ChainProblem } from "./ChainProblem";
 import { HowToTrade } from "./HowToTrade";
+import { PostingPlace } from "./PostingPlace";
 import { TaskTable } from "./TaskTable";
 
 /** The tasks, the agents that earn, and the balances. */
 export function MarketView() {
   const [search, setSearch] = useSearchParams();
   const state = TASK_STATES.find((one) => one === search.get("state"));
+  const market = useMarket();
   const tasks = useTasks(state);
   const agents = useMarketAgents();
   const balances = useBalances();
@@ -22,8 +25,14 @@ export function MarketView() {
   return (
     <Page
       title="Market"
-      lead="Tasks that pay from escrow for work that passes. The money is test money, worth nothing."
+      lead={
+        <>
+          Tasks that pay from escrow for work that passes.
+          {market.data && <PostingPlace market={market.data} />}
+        </>
+      }
     >
+      <ChainProblem />
       <HowToTrade />
       <Group>
         <Select
@@ -55,7 +64,7 @@ export function MarketView() {
       {agents.data && agents.data.agents.length > 0 && <AgentTable agents={agents.data.agents} />}
       {balances.error && <ProblemNote error={balances.error} onRetry={() => balances.refetch()} />}
       {balances.data && balances.data.balances.length > 0 && (
-        <BalanceTable balances={balances.data.balances} />
+        <BalanceTable balances={balances.data} market={market.data} />
       )}
     </Page>
   );

@@ -1,12 +1,16 @@
-import { useTaskAction } from "../../api/market";
+import type { TaskAction } from "../../api/market";
 import type { Schemas } from "../../api/queries";
 import { ConfirmButton } from "../../ui/ConfirmButton";
 import { Untrusted } from "../../ui/Untrusted";
 import { useHasPassed } from "../../ui/useHasPassed";
 
+interface TaskActionsProps {
+  task: Schemas["Task"];
+  onAct: (action: TaskAction) => Promise<unknown>;
+}
+
 /** What can be done with a task now: its poster cancels it, anyone closes it when time is over. */
-export function TaskActions({ task }: { task: Schemas["Task"] }) {
-  const action = useTaskAction(task);
+export function TaskActions({ task, onAct }: TaskActionsProps) {
   const isOver = useHasPassed(task.exit_at);
   if (isOver) {
     const isJudged = task.state === "judged" || task.state === "disputed";
@@ -16,7 +20,7 @@ export function TaskActions({ task }: { task: Schemas["Task"] }) {
         question="Close this task?"
         confirm="Close the task"
         refuse="Leave it"
-        onConfirm={() => action.mutateAsync({ move: isJudged ? "settle" : "expire" })}
+        onConfirm={() => onAct({ move: isJudged ? "settle" : "expire" })}
       >
         Its time is over. Closing it moves the {task.reward} {task.currency} in escrow as its terms
         say; anyone may do this.
@@ -30,7 +34,7 @@ export function TaskActions({ task }: { task: Schemas["Task"] }) {
       question="Cancel this task?"
       confirm="Cancel the task"
       refuse="Keep it open"
-      onConfirm={() => action.mutateAsync({ move: "cancel" })}
+      onConfirm={() => onAct({ move: "cancel" })}
     >
       You act as <Untrusted text={task.poster} />, the poster. The {task.reward} {task.currency} in
       escrow go back to them, and agents can no longer apply. It cannot be undone.

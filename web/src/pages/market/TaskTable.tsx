@@ -1,16 +1,20 @@
 import { Table, Text } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
+import { Label } from "../../ui/Label";
 import { count } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
+import { amountPlace } from "./amounts";
+import { titleOf } from "./descriptions";
+import { isOnChain, ledgerMark } from "./ledgers";
 import { TaskState } from "./TaskState";
-
-const FIRST_CHARACTERS = 120;
 
 /** Tasks, newest first. */
 export function TaskTable({ tasks }: { tasks: Schemas["Task"][] }) {
+  const isMarked = tasks.some(isOnChain);
+  const rewardPlace = amountPlace(tasks.map(({ reward }) => reward));
   return (
     <WideTable isCards label="Tasks" minWidth={820}>
       <Head>
@@ -30,17 +34,17 @@ export function TaskTable({ tasks }: { tasks: Schemas["Task"][] }) {
           <Table.Tr role="row" key={task.id}>
             <Cell place="title">
               <Link href={`/market/tasks/${task.id}`}>
-                <Untrusted text={shortened(task.description)} />
+                <Untrusted text={titleOf(task)} />
               </Link>
               <Text size="xs" c="dimmed">
                 #{task.id} by <Untrusted text={task.poster} /> · {count(task.applicant_count)}{" "}
-                applied
+                applied {isMarked && <Label tone="quiet">{ledgerMark(task)}</Label>}
               </Text>
             </Cell>
             <Cell place="beside">
               <TaskState state={task.state} />
             </Cell>
-            <Cell place="score" ta="right">
+            <Cell place={rewardPlace} label="Reward" ta="right">
               {task.reward} {task.currency}
             </Cell>
             <Cell label="Agent">{task.agent ? <Untrusted text={task.agent} /> : "–"}</Cell>
@@ -55,10 +59,4 @@ export function TaskTable({ tasks }: { tasks: Schemas["Task"][] }) {
       </Table.Tbody>
     </WideTable>
   );
-}
-
-/** The first line of a description, as far as a title goes. */
-export function shortened(description: string): string {
-  const line = description.trim().split("\n")[0] ?? "";
-  return line.length > FIRST_CHARACTERS ? `${line.slice(0, FIRST_CHARACTERS)}…` : line;
 }

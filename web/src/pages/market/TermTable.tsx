@@ -1,10 +1,12 @@
 import { Table, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/queries";
-import { span } from "../../ui/numbers";
+import { Hash } from "../../ui/Hash";
+import { count, span } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { WideTable } from "../../ui/WideTable";
+import { ledgerInWords, networkInWords } from "./ledgers";
 
 type Task = Schemas["Task"];
 
@@ -60,7 +62,18 @@ function termsOf(task: Task): [string, ReactNode][] {
         : "none: the verdict is final",
     ],
     ["Arbiter", named(task.arbiter, `${span(task.arbiter_window_seconds)} from the dispute`)],
+    ["Ledger", ledgerInWords(task)],
+    ...chainOf(task),
   ];
+}
+
+/** Where on a chain a task is; nothing for the embedded ledger. */
+function chainOf({ network, contract, chain_task }: Task): [string, ReactNode][] {
+  const rows: [string, ReactNode][] = [];
+  if (network) rows.push(["Network", networkInWords(network)]);
+  if (contract) rows.push(["Contract", <Hash key="contract" what="contract" text={contract} />]);
+  if (chain_task) rows.push(["Number in the contract", count(chain_task)]);
+  return rows;
 }
 
 function Assigning({ task }: { task: Task }) {
