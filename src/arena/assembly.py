@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from arena.errors import InvalidInput
 from arena.pools.threads import share_threads
 from arena.settings import MIB, Settings
 
