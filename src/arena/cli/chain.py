@@ -30,7 +30,6 @@ from arena.text import UNKNOWN
 app = commands("The market on a chain: node, contract, keys.")
 key_app = commands("Keys of parties on this machine.")
 app.add_typer(key_app, name="key", help="Add a key of a party to this machine.")
-chain_standards.add_to(app)
 app.add_typer(chain_jobs.app, name="job", help="Jobs in contracts of others (ERC-8183).")
 
 PARTIES = ("alice", "judy", "operator")
@@ -271,3 +270,7 @@ def import_key(context: typer.Context, name: PartyName) -> None:
 
 def _anvil(settings: Settings) -> Anvil:
     return Anvil(settings.home / "chain")
+
+
+# Last, so that the help lists them after the commands of Arena's own contract.
+chain_standards.add_to(app)

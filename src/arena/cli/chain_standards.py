@@ -6,6 +6,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from arena.assembly import Arena, open_arena
+from arena.chain.answers import checksummed
 from arena.chain.parties import Parties
 from arena.chain.standards.erc8004 import (
     Feedback,
@@ -104,7 +105,7 @@ def register_file(
             registered = await identity.check_agent(agent_id, agent=agent, wallet=wallet)
         made = registration_of(
             known,
-            wallet=f"{await arena.caller.network()}:{wallet}",
+            wallet=f"{await arena.caller.network()}:{checksummed(wallet)}",
             market_url=url,
             description=description,
             image=image,

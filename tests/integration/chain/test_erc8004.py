@@ -3,7 +3,6 @@
 alice posts a task, bob is the agent, judy judges. bob has a number in the Identity Registry.
 """
 
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -32,7 +31,6 @@ from arena.chain.standards.erc8004 import (
 )
 from arena.chain.standards.feedback import SelfJudged, settled_verdict
 from arena.chain.standards.registration import (
-    NotARegistration,
     RegisteredAgent,
     read_registration,
     registration_of,
@@ -211,46 +209,6 @@ async def test_a_registration_file_is_read_as_it_was_written(desk: Desk):
     assert read_registration(desk.arena.content.get(named)).registrations == (
         RegisteredAgent(agent_id=0, agent_registry=place),
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("[]", "Input should be"),
-        ("{", "not JSON"),
-        ('{"type": "https://example.com", "name": "x", "description": "y"}', "type: "),
-        (
-            '{"type": "https://eips.ethereum.org/EIPS/eip-8004#registration-v1", "name": "x", '
-            '"description": "y", "registrations": [{"agentId": "1", "agentRegistry": "z"}]}',
-            "registrations.0.agentId: Input should be a valid integer",
-        ),
-    ],
-)
-def test_other_files_are_no_registrations(text: str, why: str):
-    with pytest.raises(NotARegistration, match=why):
-        read_registration(text.encode())
-
-
-def test_a_registration_file_of_others_is_read_too():
-    """With the fields that the text's own example has."""
-    text = {
-        "type": "https://eips.ethereum.org/EIPS/eip-8004#registration-v1",
-        "name": "myAgentName",
-        "description": "what it does",
-        "image": "https://example.com/agentimage.png",
-        "services": [
-            {"name": "A2A", "endpoint": "https://agent.example/card.json", "version": "0.3.0"},
-            {"name": "OASF", "endpoint": "ipfs://x", "version": "0.8", "skills": []},
-        ],
-        "x402Support": False,
-        "active": True,
-        "registrations": [{"agentId": 22, "agentRegistry": "eip155:1:0x742"}],
-        "supportedTrust": ["reputation", "crypto-economic", "tee-attestation"],
-    }
-    read = read_registration(json.dumps(text).encode())
-    assert read.services[0].version == "0.3.0"
-    assert read.registrations[0].agent_id == 22
-    assert read.arena is None
 
 
 # Feedback

@@ -10,18 +10,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from eth_abi.abi import encode
 from eth_utils.address import to_checksum_address
-from eth_utils.crypto import keccak
 
 from anvil_node import LocalChain, with_keys
 from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.chain.errors import MissingKey, NoContract, Reverted
-from arena.chain.standards.abi import GET_JOB
-from arena.chain.standards.contract import NotThisStandard, refused
+from arena.chain.standards.contract import NotThisStandard
 from arena.chain.standards.erc8183 import JobContract, NewJob, UnknownJob
-from arena.chain.standards.job import JobStatus, describe, digest_of_cid, evaluation_of
+from arena.chain.standards.job import JobStatus, describe, digest_of_cid
 from arena.chain.standards.job_judging import JobJudge
 from arena.content.cid import parse_cid
 from arena.content.tree import CHUNK_BYTES
@@ -403,26 +400,3 @@ async def test_an_address_without_a_contract(desk: Desk):
 async def test_another_kind_of_contract(desk: Desk):
     with pytest.raises((NotThisStandard, UnknownJob)):
         await JobContract(desk.arena.caller, desk.token.address).job(1)
-
-
-def test_a_job_with_more_fields_than_the_text_is_read():
-    """Two known implementations return more after the nine; the offsets allow for it."""
-    nine = (3, "0x" + "11" * 20, "0x" + "22" * 20, "0x" + "33" * 20, b"text", 5, 6, 2)
-    types = "uint256,address,address,address,string,uint256,uint256,uint8,address"
-    values = (*nine[:4], "text", *nine[5:], "0x" + "00" * 20)
-    longer = encode([f"({types},uint256,bytes32)"], [(*values, 9, b"\1" * 32)])
-    assert GET_JOB.decode(longer)[0][:8] == nine
-
-
-def test_custom_errors_are_named():
-    unauthorized = f"0x{keccak(text='Unauthorized()')[:4].hex()}"
-    nonexistent = f"0x{keccak(text='ERC721NonexistentToken(uint256)')[:4].hex()}{7:064x}"
-    assert "fund: the contract refused: Unauthorized" in str(refused(unauthorized, "fund"))
-    assert "refused: ERC721NonexistentToken" in str(refused(nonexistent, "ownerOf"))
-    assert "refused: 0x12345678" in str(refused("0x12345678", "fund"))
-    assert "refused: WrongStatus" in str(refused("WrongStatus", "fund"))
-
-
-@pytest.mark.parametrize("text", ["", "Write alpha.", "[]", '{"evaluationCID": 5}', "{" * 10_000])
-def test_a_description_without_a_standard_names_none(text: str):
-    assert evaluation_of(text) is None

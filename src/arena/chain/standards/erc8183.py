@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from arena.chain.answers import Log, TransactionReceipt, checksummed
+from arena.chain.answers import Log, checksummed
 from arena.chain.errors import Reverted
 from arena.chain.standards.abi import (
     ALLOWANCE,
@@ -43,7 +43,7 @@ from arena.chain.standards.contract import (
 )
 from arena.chain.standards.job import Job, JobHistory, digest_of_cid, job_of
 from arena.errors import InfrastructureError, InvalidInput, NotFound
-from arena.market.call import CallKey
+from arena.market.call import CallKey, ReceiptStatus
 
 STANDARD = "ERC-8183"
 NO_PARAMETERS = b""
@@ -144,7 +144,13 @@ class JobContract:
         )
         what = f"createJob of {self.address}"
         sent = await self._contract.send(CREATE_JOB, arguments, by=by, key=_once(), what=what)
-        receipt = await self._final(sent, what)
+        receipt = await self._contract.receipt(sent)
+        if receipt is None:
+            raise InfrastructureError(
+                f"{what} is not final yet (transaction {sent.transaction_hash}): do not create it "
+                "again; once it is final, its event JobCreated has the number of the job",
+                retryable=False,
+            )
         for log in receipt.logs:
             is_mine = log.address.lower() == self.address
             if is_mine and any(one.is_in(log) for one in JOB_CREATED):
@@ -183,16 +189,10 @@ class JobContract:
         what = f"approve for job {job_id} of {self.address}"
         # A key of its own each time: what was allowed for one job may have paid another.
         sent = await token.send(APPROVE, (spender, amount), by=by, key=_once(), what=what)
-        await self._final(sent, what)
-
-    async def _final(self, sent: Sent, what: str) -> TransactionReceipt:
-        """What a transaction did that the next step depends on."""
-        if (receipt := await self._contract.receipt(sent)) is None:
+        if sent.status is ReceiptStatus.PENDING:
             raise InfrastructureError(
-                f"{what} is not final yet (transaction {sent.transaction_hash}): try again later, "
-                "or raise ARENA_CHAIN_WAIT_SECONDS"
+                f"{what} is not final yet (transaction {sent.transaction_hash}): try again later"
             )
-        return receipt
 
     # The provider
 
