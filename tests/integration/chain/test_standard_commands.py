@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ import pytest
 
 import warm
 from anvil_node import PARTIES, LocalChain
+from arena.content.cid import parse_cid
+from drills import until
 from standard_contracts import Deployed, deployed
 
 ALICE, BOB, JUDY = range(3)
@@ -140,6 +143,30 @@ def test_a_job_is_refused_with_a_reason(user: User, jobs: Deployed):
     refund = user.refused("chain", "job", "refund", "1", *at, "--as", "bob")
     assert "claimRefund of job 1" in refund
     assert "not expired" in refund
+
+
+def test_a_judge_that_is_killed_after_sending_goes_on_with_the_same_verdict(
+    user: User, jobs: Deployed, token: Deployed
+):
+    at = ("--contract", jobs.address)
+    posted(user, jobs)
+    cid = user.json("content", "put", user.file("add.py", GOOD))["cid"]
+    user.json("chain", "job", "submit", "1", *at, "--result", cid, "--as", "bob")
+    judge = ("chain", "job", "judge", "1", *at, "--result", cid, "--as", "judy")
+    with user.chain.paused():
+        with warm.start(judge, user.environment) as killed:
+            until(user.chain.waiting, "a verdict in the node's pool")
+            killed.send_signal(signal.SIGKILL)
+        (sent,) = user.chain.waiting()
+        user.chain.mine()
+    judged = user.json(*judge)
+    assert judged["sent"] == {"transaction_hash": sent, "status": "final"}
+    assert (judged["score"], judged["job"]["state"]) == (100, "paid")
+    digest = bytes.fromhex(judged["job"]["reason"][2:])
+    assert [one["reason"] for one in jobs.events("JobCompleted")] == [digest]
+    assert parse_cid(judged["record_cid"]).digest == digest
+    assert user.chain.number("eth_getTransactionCount", user.address(JUDY), "latest") == 1
+    assert token.read("balanceOf", user.address(BOB)) == BUDGET
 
 
 def test_a_paid_task_in_the_registries(user: User):

@@ -49,6 +49,7 @@ STANDARD = "ERC-8183"
 NO_PARAMETERS = b""
 """`optParams`: they are for hooks, and Arena speaks to none."""
 NO_HOOK = ZERO
+LARGEST = 2**256 - 1
 BLOCKS_AT_ONCE = 10_000
 """Of a job's events per request; the newest first, for most jobs are."""
 
@@ -101,7 +102,7 @@ class JobContract:
             raise NotThisStandard(f"job {job_id} of {self.address}: {error}") from None
 
     async def _data(self, job_id: int, block: int) -> tuple[Any, ...]:
-        if not 0 <= job_id < 2**256:
+        if not 0 <= job_id <= LARGEST:
             raise InvalidInput(f"the job's number is {job_id}: it has 0 to 256 bits")
         unknown = f"the contract {self.address} has no job {job_id}"
         try:
@@ -164,6 +165,8 @@ class JobContract:
 
     async def set_budget(self, job_id: int, amount: int, *, by: str) -> Sent:
         """Set the price, in the token's smallest unit; it may be set again while it is open."""
+        if not 0 <= amount <= LARGEST:
+            raise InvalidInput(f"the budget is {amount}: it has 0 to 256 bits")
         arguments = (amount, NO_PARAMETERS)
         return await self._act(SET_BUDGET, job_id, arguments, by=by, key=_once())
 
