@@ -107,11 +107,7 @@ class Chain:
     def __init__(self, abi: Sequence[Mapping[str, Any]], bytecode: bytes) -> None:
         self.env = untraced(Env())
         self.functions = {one["name"]: one for one in abi if one["type"] == "function"}
-        self.events = {
-            event_abi_to_log_topic(one): one  # pyright: ignore[reportArgumentType]
-            for one in abi
-            if one["type"] == "event"
-        }
+        self.events = {event_abi_to_log_topic(one): one for one in abi if one["type"] == "event"}
         self._read: dict[bytes, Any] = {}
         """What views returned since the last call that changed something; no view has a clock."""
         self.set_time(START)

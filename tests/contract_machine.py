@@ -50,7 +50,7 @@ class ChainMachine(MarketMachine):
 
     def collect(self, chance: Random) -> None:
         """Withdraw a credit, if there is one: the model sees no difference."""
-        contract: ContractWorld = self.world.contract  # pyright: ignore
+        contract: ContractWorld = self.world.contract
         who = chance.choice(PEOPLE)
         owed = [name for name in PEOPLE if contract.market.credit(name)]
         if owed and chance.random() < 0.5:
@@ -76,7 +76,7 @@ class ChainMachine(MarketMachine):
 
     def end(self) -> None:
         self.check_exits()
-        market = self.world.contract.market  # pyright: ignore
+        market = self.world.contract.market
         self.done["relayed"] += market.relayed
         self.done["direct"] += market.direct
         self.done["credited"] += market.credited

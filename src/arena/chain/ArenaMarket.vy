@@ -8,11 +8,14 @@
 @notice Paid tasks with a reward in escrow: post, apply, submit, judge, dispute, settle.
 @dev The same states, guards and money as the embedded ledger (docs/market.md; its rows are numbered
      in the comments below). A call is checked in the same order: the state, the role, the window,
-     the content. A refusal's reason is the name of Arena's error for it.
+     the content. A refusal's reason is the name of Arena's error for it. A revert without a reason
+     is none of the market's: a text longer than its type, ether sent to a call that takes none, a
+     gas limit too low for a payment, a call from within a payment.
 
      Trust. The contract has no owner, no proxy and no pause: nobody can change a task's terms, take
      its money or stop it. Whoever takes part trusts
      - the judge named in the terms, as far as its verdict cannot be disputed, and then the arbiter;
+     - that different addresses are different parties: one party may have several;
      - the block's timestamp, which a validator can shift by some seconds: windows are in minutes.
      The contract stores digests, never content. Whether a CID can be fetched, and what it holds, is
      checked by Arena before it sends a call.
@@ -48,10 +51,10 @@ MAX_DEADLINE: constant(uint256) = 366 * 86400
 MAX_APPLICANTS: constant(uint256) = 1000
 
 PUSH_GAS: constant(uint256) = 30_000
-# Left before a push: the call itself costs up to 36,600 and passes on at most 63/64 of the rest.
-# Without this check a caller could choose a gas limit at which the receiver gets too little, and
-# turn its payment into a credit.
-PUSH_RESERVE: constant(uint256) = 70_000
+# Gas that must be left before a push: its own costs to an account with code are up to 17,000, and a
+# call passes on at most 63/64 of what is left. Without this check a caller could choose a gas limit
+# at which the receiver gets too little, and so turn its payment into a credit.
+PUSH_RESERVE: constant(uint256) = 50_000
 
 EIP712_DOMAIN: constant(bytes32) = keccak256(
     "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
@@ -81,7 +84,7 @@ struct Terms:  # fixed when the task is posted
     judgeWindow: uint256  # seconds, counted from the submission
     fallbackJudge: address  # may judge once the judge has missed its window; empty: none
     fallbackWindow: uint256
-    agentSharePercent: uint256  # of the reward if nobody judges, rounded down; the poster gets the rest
+    agentSharePercent: uint256  # of the reward, if nobody judges; rounded down
     disputeWindow: uint256  # 0: a verdict settles at once
     arbiter: address
     arbiterWindow: uint256
@@ -442,8 +445,8 @@ def assignTask(taskId: uint256, agent: address):
 
 
 @internal
-def _assign(taskId: uint256, assigned: Progress, agent: address, by: address):
-    progress: Progress = assigned
+def _assign(taskId: uint256, before: Progress, agent: address, by: address):
+    progress: Progress = before
     progress.state = ASSIGNED
     progress.agent = agent
     self._write(taskId, progress)
@@ -471,8 +474,8 @@ def cancelTask(taskId: uint256):
 @external
 def commitResult(taskId: uint256, commitment: bytes32):
     """
-    @notice The assigned agent commits to a result that nobody has seen:
-            keccak256(abi_encode(chain.id, this contract, taskId, agent, keccak256(resultHash), salt)).
+    @notice The assigned agent commits to a result that nobody has seen: keccak256 of
+            abi_encode(chain.id, this contract, taskId, agent, keccak256(resultHash), salt).
             It names the agent, so a copy is useless to others.
     """
     self._commit(taskId, msg.sender, commitment)
@@ -741,12 +744,12 @@ def withdraw() -> uint256:
 
 @internal
 def _settle(
-    taskId: uint256, judged: Progress, score: uint256, bond: uint256, bondTo: address
+    taskId: uint256, before: Progress, score: uint256, bond: uint256, bondTo: address
 ):
     """
     @dev Pay or refund by the score, and release the bond; the task ends here.
     """
-    progress: Progress = judged
+    progress: Progress = before
     money: uint256 = self.tasks[taskId].money
     reward: uint256 = money & AMOUNT_MASK
     receiver: address = self._party(money)

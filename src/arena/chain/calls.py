@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from arena.chain.contract import encode_call
-from arena.chain.replay import NOBODY
 from arena.chain.signing import salt_word, signature_bytes
+from arena.chain.terms import to_contract
 from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
 from arena.market.call import Action, Call
 from arena.market.errors import WrongState
 from arena.market.signing import Act, Proof
-from arena.market.task import Assignment, Task
+from arena.market.task import Task
 
 MAX_TEXT_BYTES = {"reason_uri": 256, "result_hash": 128, "language": 50}
 """What the contract takes."""
@@ -52,29 +51,7 @@ class Relayed:
 
 def post_call(task: Task, addresses: dict[str, str], description_cid: str) -> ContractCall:
     """The posting of a task; `addresses` are those of its parties."""
-
-    def party(name: str | None) -> str:
-        return NOBODY if name is None else addresses[name]
-
-    def seconds(moment: datetime | None) -> int:
-        return 0 if moment is None else int(moment.timestamp())
-
-    terms = (
-        seconds(task.deadline),
-        party(task.judge),
-        task.judge_window_seconds,
-        party(task.fallback_judge),
-        task.fallback_window_seconds,
-        task.agent_share_percent,
-        task.dispute_window_seconds,
-        party(task.arbiter),
-        task.arbiter_window_seconds,
-        int(task.bond),
-        seconds(task.commit_deadline),
-        task.max_applicants,
-        task.is_self_judged,
-        task.assignment is Assignment.FIRST,
-    )
+    terms = to_contract(task, lambda name: addresses[name])
     arguments = (terms, task.evaluation_cid, description_cid)
     return ContractCall(function="postTask", arguments=arguments, value=int(task.reward))
 

@@ -31,6 +31,7 @@ SEND_TRIES = 20
 """How often a new transaction gets another nonce because its key is used on other machines."""
 FIRST_POLL_SECONDS = 0.02
 OUT_OF_GAS = "it ran out of gas"
+DROPPED = "the chain has dropped its block, and another transaction has its nonce now"
 
 Until = Literal["mined", "final"]
 
@@ -103,33 +104,40 @@ class Outbox:
         What was written but not sent is sent, what the node or the chain has lost is sent again,
         what is stuck is replaced, and what is mined deep enough is final.
         """
-        return list((await self._follow(None)).values())
+        chain = await self.chain()
+        return list((await self._follow(chain, await self._records.unfinished(chain))).values())
 
     async def reopen(self, blocks: Sequence[str]) -> None:
         """Send again what was final in blocks that the chain has dropped all the same."""
-        columns = {**NOT_MINED, "state": IntentState.SENT}
-        if count := await self._records.reopen(await self.chain(), blocks, **columns):
-            log.warning("%d final transactions were reorganised away: sent again", count)
+        gone = await self._records.final_in(await self.chain(), blocks)
+        for intent in gone:
+            log.warning("%s was final and is reorganised away: sent again", intent.what)
+            columns = {**NOT_MINED, "state": IntentState.SENT}
+            changed = await self._records.change(intent, **columns)
+            if changed or (await self._records.get(intent.id)).revision != intent.revision:
+                continue
+            # A newer one has its nonce: only one of them can be mined.
+            columns |= {"state": IntentState.FAILED, "reason": DROPPED}
+            await self._records.change(intent, **columns)
+        if gone:
             await self.advance()
 
-    async def wait(self, intent_id: int, until: Until = "final", *, seconds: float) -> Intent:
+    async def wait(self, intent: Intent | int, until: Until = "final", *, seconds: float) -> Intent:
         """Wait until a transaction is mined or final, has failed, or the time is over.
 
-        An unreachable node does not end the wait.
+        By its id, it is read first. An unreachable node does not end the wait.
         """
-        intent = await self._records.get(intent_id)
-        ends, delay = time.monotonic() + seconds, FIRST_POLL_SECONDS
+        if isinstance(intent, int):
+            intent = await self._records.get(intent)
+        ends, delay, looks = time.monotonic() + seconds, FIRST_POLL_SECONDS, 0
         self._waited[intent.sender] += 1
         try:
             while not _is_reached(intent, until):
                 try:
-                    if intent.chain != await self.chain():
-                        raise _other_chain(intent, self._node.name)
-                    seen = await self._look_together()
-                    intent = seen.get(intent_id) or await self._records.get(intent_id)
+                    intent = await self._looked_at(intent, is_first=looks == 0)
                 except NodeUnreachable as error:
                     log.debug("while waiting for %s: %s", intent.what, error.message)
-                left = ends - time.monotonic()
+                left, looks = ends - time.monotonic(), looks + 1
                 if _is_reached(intent, until) or left <= 0:
                     break
                 await asyncio.sleep(min(delay, left))
@@ -145,6 +153,15 @@ class Outbox:
             self._chain = Chain(chain_id=chain_id, genesis=await self._node.genesis())
         return self._chain
 
+    async def _looked_at(self, intent: Intent, *, is_first: bool) -> Intent:
+        """The transaction as the chain has it now."""
+        chain = await self.chain()
+        if intent.chain != chain:
+            raise _other_chain(intent, self._node.name)
+        # The first look is at this one alone: on a fast chain it is often enough.
+        seen = await (self._follow(chain, [intent]) if is_first else self._look_together())
+        return seen.get(intent.id) or await self._records.get(intent.id)
+
     async def _resumed(self, held: list[Intent]) -> list[Intent]:
         """Send what a process wrote and then died; returns what still holds its nonce."""
         if not any(one.state is IntentState.WRITTEN for one in held):
@@ -158,16 +175,19 @@ class Outbox:
     async def _look_together(self) -> dict[int, Intent]:
         """One look at the chain for all that wait."""
         if self._look is None or self._look.done():
-            senders = [one for one, count in self._waited.items() if count > 0]
-            self._look = asyncio.create_task(self._follow(senders))
+            self._look = asyncio.create_task(self._follow_waited())
             # Retrieved, in case every waiter is cancelled.
             self._look.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(self._look)
 
-    async def _follow(self, senders: Collection[str] | None) -> dict[int, Intent]:
-        """Bring the unfinished transactions of these senders (or all) up to date."""
+    async def _follow_waited(self) -> dict[int, Intent]:
+        """Also the other transactions of the same senders: those before must be mined first."""
         chain = await self.chain()
-        intents = await self._records.unfinished(chain, senders)
+        senders = [one for one, count in self._waited.items() if count > 0]
+        return await self._follow(chain, await self._records.unfinished(chain, senders))
+
+    async def _follow(self, chain: Chain, intents: Sequence[Intent]) -> dict[int, Intent]:
+        """Bring transactions up to date with the chain."""
         if not intents:
             return {}
         hashes = [attempt.hash for intent in intents for attempt in intent.attempts]

@@ -6,17 +6,16 @@ so that a task looks the same on both. The contract has checked the move already
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
-from arena.amounts import Amount, Currency
+from arena.amounts import Currency
 from arena.chain.contract import ContractEvent
+from arena.chain.terms import from_contract
 from arena.errors import InfrastructureError
 from arena.market import effects
 from arena.market.call import Action, Call, NewEvent, Step
-from arena.market.task import EVM, Assignment, Task, TaskState, TimeoutPolicy
+from arena.market.task import EVM, Task, TaskState
 
-NOBODY = "0x" + 40 * "0"
 DEFAULT_VERSION = "1.0.0"
 """Of an agent that named none."""
 NameOf = Callable[[str], str]
@@ -149,49 +148,24 @@ def _posted(
     name_of: NameOf,
     description_of: Callable[[str], str],
 ) -> Task:
-    args = event.args
-    terms: Mapping[str, Any] = args["terms"]
-
-    def party(name: str) -> str | None:
-        return None if terms[name] == NOBODY else name_of(terms[name])
-
-    def moment(name: str) -> datetime | None:
-        return datetime.fromtimestamp(int(terms[name]), UTC) if int(terms[name]) else None
-
-    share, decimals = int(terms["agentSharePercent"]), place.currency.decimals
-    deadline = moment("deadline")
-    assert deadline is not None
+    args, currency = event.args, place.currency
+    terms = from_contract(args["terms"], currency.amount(int(args["reward"])), name_of)
     return Task(
+        **terms,
         id=task_id,
         team_id=place.team_id,
         poster=name_of(args["poster"]),
         description=description_of(args["descriptionCID"]),
         evaluation_cid=args["evaluationCID"],
-        reward=Amount(int(args["reward"]), decimals),
-        deadline=deadline,
-        judge=name_of(terms["judge"]),
-        judge_window_seconds=int(terms["judgeWindow"]),
-        fallback_judge=party("fallbackJudge"),
-        fallback_window_seconds=int(terms["fallbackWindow"]),
-        timeout_policy=TimeoutPolicy.SPLIT if share else TimeoutPolicy.REFUND,
-        agent_share_percent=share,
-        dispute_window_seconds=int(terms["disputeWindow"]),
-        arbiter=party("arbiter"),
-        arbiter_window_seconds=int(terms["arbiterWindow"]),
-        bond=Amount(int(terms["bond"]), decimals),
-        commit_deadline=moment("commitDeadline"),
-        max_applicants=int(terms["maxApplicants"]),
-        is_self_judged=terms["isSelfJudged"],
-        assignment=Assignment.FIRST if terms["isFirst"] else Assignment.MANUAL,
         ledger=EVM,
-        currency=place.currency.code,
-        decimals=decimals,
+        currency=currency.code,
+        decimals=currency.decimals,
         network=place.network,
         contract=place.contract,
         chain_task=event.chain_task,
         state=TaskState.OPEN,
         posted_at=event.at,
-        payout=Amount(0, decimals),
+        payout=currency.amount(0),
     )
 
 

@@ -206,7 +206,7 @@ class SyncClient:
     market = _blocking(Client.market)
     market_agents = _blocking(Client.market_agents)
     market_parties = _blocking(Client.market_parties)
-    name_party = _blocking(Client.name_party)
+    name_market_party = _blocking(Client.name_market_party)
     market_agent = _blocking(Client.market_agent)
     register = _blocking(Client.register)
     market_events = _blocking(Client.market_events)

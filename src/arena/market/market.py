@@ -24,6 +24,7 @@ from arena.market.errors import TooEarly, WrongState
 from arena.market.ledger import Ledger, OnAnotherLedger
 from arena.market.records.claims import Claims
 from arena.market.records.embedded import EmbeddedLedger
+from arena.market.records.participants import Participants
 from arena.market.records.reading import MarketReader
 from arena.market.signing import Act, Proof, check_public_key
 from arena.market.task import (
@@ -65,6 +66,7 @@ class Market:
         self.reader = MarketReader(database, feed, refresh=refresh)
         self.contents = Contents(content)
         self._claims = Claims(database)
+        self._participants = Participants(database)
         self._default = ledger
         self._others = others or {}
         self._sandbox = sandbox
@@ -205,7 +207,7 @@ class Market:
             public_key=public_key,
             registered_at=await self.embedded.now(),
         )
-        return await self.embedded.register(team_id, new, (statement, proof), key=_key(key))
+        return await self._participants.register(team_id, new, (statement, proof), key=_key(key))
 
     async def parties(self, team_id: str) -> Sequence[MarketParty]:
         """Everybody whose address on a chain is known, by name."""
@@ -215,7 +217,7 @@ class Market:
     async def name_party(self, team_id: str, name: str, address: str) -> MarketParty:
         """Give an address on a chain a name; `Conflict` if either is taken."""
         check_party("name", name)
-        await self.embedded.name_party(team_id, name, address)
+        await self._participants.name_party(team_id, name, address)
         return MarketParty(name=name, address=address.lower())
 
     async def deposit_test_money(

@@ -194,7 +194,7 @@ class MarketOperations(OperationGroup):
         errors=(409,),
         body="MarketPartyName",
     )
-    async def name_party(
+    async def name_market_party(
         self,
         *,
         name: Party,

@@ -193,7 +193,7 @@ async def test_terms_that_a_contract_cannot_keep_are_refused(settings: Settings,
         with pytest.raises(MissingKey, match="'bob' has no address"):
             await stall.post(judge="bob")
         with pytest.raises(MissingKey, match="key of 'bob'"):
-            await stall.operations.name_party(name="bob", address="0x" + 40 * "b")
+            await stall.operations.name_market_party(name="bob", address="0x" + 40 * "b")
             await stall.post(poster="bob")
         with pytest.raises(WrongRole):
             await stall.post(judge="alice")
@@ -357,7 +357,7 @@ async def test_whatever_others_write_into_the_contract_can_be_read(
         parties = {one.name for one in (await stall.operations.market_parties()).parties}
         assert stranger.lower() in parties
         with pytest.raises(Conflict, match="is called"):
-            await stall.operations.name_party(name="late", address=stranger)
+            await stall.operations.name_market_party(name="late", address=stranger)
         # The others go on as ever.
         await stall.join()
         assert (await stall.judge(await stall.submitted(), 60)).state is TaskState.PAID

@@ -346,6 +346,37 @@ async def test_a_reorganisation_of_three_blocks_is_survived(
     assert chain.balance(NOBODY) == 21
 
 
+async def test_what_was_final_is_sent_again_if_the_chain_drops_it_all_the_same(
+    outbox: Outbox, chain: LocalChain
+):
+    chain.mine()
+    sent = [await outbox.send(payment(f"k{number}")) for number in range(2)]
+    done = [await outbox.wait(one, seconds=10) for one in sent]
+    chain.ask("anvil_reorg", 2, [])
+    assert chain.balance(NOBODY) == 0
+    await outbox.reopen([one.block_hash or "" for one in done])
+    again = [await outbox.wait(one.id, seconds=10) for one in sent]
+    assert [one.state for one in again] == [IntentState.FINAL] * 2
+    assert [one.hash for one in again] == [one.hash for one in sent]
+    assert chain.balance(NOBODY) == 14
+
+
+async def test_what_was_final_and_has_lost_its_nonce_fails(outbox: Outbox, chain: LocalChain):
+    chain.mine()
+    first = await outbox.wait(await outbox.send(payment()), seconds=10)
+    chain.ask("anvil_reorg", 1, [])
+    with chain.paused():
+        second = await outbox.send(payment("second"))
+        assert (first.nonce, second.nonce) == (0, 0)
+        await outbox.reopen([first.block_hash or ""])
+        lost = await outbox.get(first.id)
+        assert (lost.state, lost.block_hash) == (IntentState.FAILED, None)
+        assert "another transaction has its nonce now" in str(lost.error)
+        chain.mine()
+    assert (await outbox.wait(second, seconds=10)).state is IntentState.FINAL
+    assert chain.balance(NOBODY) == 7
+
+
 async def test_a_transaction_is_final_only_with_enough_blocks_on_top(
     keyed: Settings, database: Database, chain: LocalChain
 ):

@@ -73,47 +73,47 @@ class Transactions:
     async def change(
         self, intent: Intent, attempt: Attempt | None = None, /, **columns: Any
     ) -> Intent | None:
-        """Change an intent, with one more attempt; None if another process has changed it."""
+        """Change an intent, with one more attempt.
+
+        None if another process has changed it, or if it would hold a nonce that another one has.
+        """
         columns |= {"revision": intent.revision + 1, "updated_at": clock.now()}
-        async with self._database.writing() as connection:
-            changed = await connection.execute(
-                update(ChainTransactions)
-                .where(
-                    ChainTransactions.id == intent.id,
-                    ChainTransactions.revision == intent.revision,
+        is_seen = (
+            ChainTransactions.id == intent.id,
+            ChainTransactions.revision == intent.revision,
+        )
+        try:
+            async with self._database.writing() as connection:
+                changed = await connection.execute(
+                    update(ChainTransactions).where(*is_seen).values(**columns)
                 )
-                .values(**columns)
-            )
-            if changed.rowcount == 0:
-                return None
-            if attempt is not None:
-                await _add_attempt(connection, intent.id, attempt)
-                columns["attempts"] = (*intent.attempts, attempt)
+                if changed.rowcount == 0:
+                    return None
+                if attempt is not None:
+                    await _add_attempt(connection, intent.id, attempt)
+                    columns["attempts"] = (*intent.attempts, attempt)
+        except IntegrityError:
+            return None
         return replace(intent, **columns)
 
-    @shielded
-    async def reopen(self, chain: Chain, blocks: Sequence[str], **columns: Any) -> int:
-        """Change the transactions that were final in these blocks; returns how many there were."""
-        async with self._database.writing() as connection:
-            changed = await connection.execute(
-                update(ChainTransactions)
-                .where(
-                    ChainTransactions.chain_id == chain.chain_id,
-                    ChainTransactions.genesis == chain.genesis,
-                    ChainTransactions.block_hash.in_(blocks),
-                    ChainTransactions.state == IntentState.FINAL,
-                )
-                .values(
-                    revision=ChainTransactions.__table__.c.revision + 1,
-                    updated_at=clock.now(),
-                    **columns,
-                )
-            )
-        return changed.rowcount
+    async def final_in(self, chain: Chain, blocks: Sequence[str]) -> list[Intent]:
+        """The intents that are final in one of these blocks, by sender and nonce."""
+        query = _query().where(
+            ChainTransactions.chain_id == chain.chain_id,
+            ChainTransactions.genesis == chain.genesis,
+            ChainTransactions.block_hash.in_(blocks),
+            ChainTransactions.state == IntentState.FINAL,
+        )
+        async with self._database.reading() as connection:
+            return await _read(connection, _ordered(query))
 
 
 def _query() -> Select[Any]:
     return select(ChainTransactions.__table__)
+
+
+def _ordered(query: Select[Any]) -> Select[Any]:
+    return query.order_by(ChainTransactions.sender, ChainTransactions.nonce)
 
 
 async def _find(

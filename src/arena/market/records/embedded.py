@@ -12,9 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.amounts import TEST_MONEY, Amount
-from arena.errors import Conflict
 from arena.feed import Feed
-from arena.market.agents import MarketAgent
 from arena.market.call import (
     Action,
     Call,
@@ -56,10 +54,10 @@ from arena.market.records.book import (
     read_book,
 )
 from arena.market.records.claims import check_claim
-from arena.market.records.mirror import name_wallet
 from arena.market.records.money import account_balances, account_history
+from arena.market.records.participants import Signed, use_nonce
 from arena.market.records.projecting import project_events, rebuild_projections
-from arena.market.records.reading import find_agent, ranked_applicants, read_agent, read_task
+from arena.market.records.reading import ranked_applicants, read_agent, read_task
 from arena.market.records.rows import from_task
 from arena.market.signing import (
     Act,
@@ -67,14 +65,11 @@ from arena.market.signing import (
     Statement,
     check_proof,
     commitment_of,
-    is_wallet,
 )
 from arena.market.task import EMBEDDED, Task
-from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables.market import MarketAgents, MarketApplications, MarketNonces, MarketTasks
+from arena.store.database import Database, shielded
+from arena.store.tables.market import MarketApplications, MarketTasks
 
-Signed = tuple[Statement, Proof]
-"""What an agent must have signed, and the signature it sent."""
 Write = Callable[[AsyncConnection, datetime], Awaitable[Task | None]]
 """Writes the changes of a call at a time; returns the changed task."""
 
@@ -158,7 +153,7 @@ class EmbeddedLedger:
             full, step = await _decide(connection, before, call, signed, at)
             if signed:
                 statement, proof = signed
-                await _use_nonce(connection, team_id, statement.agent, proof.nonce, at)
+                await use_nonce(connection, team_id, statement.agent, proof.nonce, at)
             await _write(connection, full, before, step, at)
             return step.task
 
@@ -288,51 +283,6 @@ class EmbeddedLedger:
             await lock_book(connection, team_id)
             return await rebuild_projections(connection, team_id)
 
-    @shielded
-    async def name_party(self, team_id: str, name: str, address: str) -> None:
-        """Give an address on a chain a name; `Conflict` if either is taken."""
-        async with self._database.writing() as connection:
-            await lock_book(connection, team_id)
-            await name_wallet(connection, team_id, name, address)
-
-    # Agents
-
-    @shielded
-    async def register(
-        self, team_id: str, new: MarketAgent, signed: Signed, *, key: CallKey
-    ) -> MarketAgent:
-        """Register an agent, or update its version; no change if nothing differs."""
-        statement, proof = signed
-        digest = digest_of(
-            Act.REGISTER, agent=new.id, public_key=new.public_key, version=new.version
-        )
-        async with self._database.writing() as connection:
-            await lock_book(connection, team_id)
-            at = clock.now()
-            check_proof(new.public_key, statement, proof, at)
-            known = await find_agent(connection, team_id, new.id)
-            if known and known.public_key != new.public_key:
-                raise Conflict(f"agent {new.id!r} is registered with another key")
-            again = await find_call(connection, team_id, key, digest)
-            if known and (again or known.version == new.version):
-                # The nonce is used up all the same: the version is not signed, so a copy of this
-                # proof could register another version.
-                row = {"team_id": team_id, "agent": new.id, "nonce": proof.nonce, "at": at}
-                await connection.execute(insert_or_ignore(connection, MarketNonces), row)
-                return known
-            await _use_nonce(connection, team_id, new.id, proof.nonce, at)
-            await _store_agent(connection, team_id, new, at)
-            if is_wallet(new.public_key):
-                await name_wallet(connection, team_id, new.id, new.public_key)
-            event = NewEvent(
-                kind=EventKind.AGENT_REGISTERED,
-                why="renewed" if known else "registered",
-                data={"version": new.version, "public_key": new.public_key},
-            )
-            await add_events(connection, team_id, None, new.id, at, [event])
-            await add_call(connection, team_id, key=key, digest=digest, action="register", at=at)
-            return await read_agent(connection, team_id, new.id)
-
 
 async def _read_own(connection: AsyncConnection, team_id: str, task_id: int) -> Task:
     task = await read_task(connection, team_id, task_id)
@@ -406,31 +356,3 @@ async def _application_version(
         MarketApplications.agent == agent,
     )
     return (await connection.execute(query)).scalar_one_or_none()
-
-
-async def _use_nonce(
-    connection: AsyncConnection, team_id: str, agent: str, nonce: str, at: datetime
-) -> None:
-    """Mark a signature as used; each is valid only once."""
-    row = {"team_id": team_id, "agent": agent, "nonce": nonce, "at": at}
-    new = insert_or_ignore(connection, MarketNonces).values(**row).returning(MarketNonces.nonce)
-    if (await connection.execute(new)).first() is None:
-        raise BadSignature("the signature was used before: sign again")
-
-
-async def _store_agent(
-    connection: AsyncConnection, team_id: str, new: MarketAgent, at: datetime
-) -> None:
-    is_mine = (MarketAgents.team_id == team_id) & (MarketAgents.id == new.id)
-    renewed = await connection.execute(
-        update(MarketAgents).where(is_mine).values(version=new.version)
-    )
-    if renewed.rowcount == 0:
-        row = {
-            "team_id": team_id,
-            "id": new.id,
-            "version": new.version,
-            "public_key": new.public_key,
-            "registered_at": at,
-        }
-        await connection.execute(insert(MarketAgents), row)
