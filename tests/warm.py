@@ -29,9 +29,12 @@ from typing import IO, Any, Self
 import arena
 
 LIBRARIES = (
+    "aiohttp",
     "aiosqlite",
     "alembic.command",
     "cryptography.hazmat.primitives.asymmetric.ed25519",
+    "eth_abi.abi",
+    "eth_account.messages",
     "httpx2",
     "rich.progress",
     "rich.table",

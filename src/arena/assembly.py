@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from arena.errors import InvalidInput
 from arena.pools.threads import share_threads
 from arena.settings import MIB, Settings
 
@@ -19,8 +18,11 @@ if TYPE_CHECKING:
     from arena.agents.registry import Registry
     from arena.catalog.audit import Audits
     from arena.catalog.live import LiveCatalog
+    from arena.chain.keys import Keys
     from arena.chain.ledger import EvmLedger
     from arena.chain.node import Node
+    from arena.chain.outbox import Outbox
+    from arena.chain.standards.contract import Caller
     from arena.content.kubo import KuboStore
     from arena.content.ports import ContentStore
     from arena.evaluation.evaluator import Evaluator
@@ -269,37 +271,51 @@ class Arena:
         """A node of the chain; it connects with the first call."""
         from arena.chain.node import Node
 
-        url = self.settings.chain_url
-        if url is None:
-            raise InvalidInput("there is no chain: set ARENA_CHAIN_URL (docs/chain.md)")
-        node = Node(url.get_secret_value(), chain_id=self.settings.chain_id)
+        node = Node.of(self.settings)
         self._closing.push_async_callback(node.close)
         return node
+
+    @cached_property
+    def wallets(self) -> "Keys":
+        """The keys of this machine on the chain."""
+        from arena.chain.keys import Keys
+
+        return Keys(self.settings)
+
+    @cached_property
+    def outbox(self) -> "Outbox":
+        """The transactions of this machine's keys."""
+        from arena.chain.outbox import Outbox
+        from arena.chain.sending import OutboxOptions
+
+        return Outbox(self.database, self.node, self.wallets, OutboxOptions.of(self.settings))
 
     @cached_property
     def chain(self) -> "EvmLedger":
         """The ledger on a chain."""
         from arena.chain.descriptions import Descriptions
-        from arena.chain.keys import Keys
         from arena.chain.ledger import EvmLedger
-        from arena.chain.outbox import Outbox
         from arena.chain.projection import ChainProjection
-        from arena.chain.sending import OutboxOptions
 
         settings, content = self.settings, self.content
-        keys = Keys(settings)
-        outbox = Outbox(self.database, self.node, keys, OutboxOptions.of(settings))
         descriptions = Descriptions(content.put, content.local.get, content.get)
         projection = ChainProjection(
             settings,
             self.database,
             self.node,
-            keys,
+            self.wallets,
             descriptions,
             self.feed,
-            on_gone=outbox.reopen,
+            on_gone=self.outbox.reopen,
         )
-        return EvmLedger(settings, self.database, self.node, outbox, projection, descriptions)
+        return EvmLedger(settings, self.database, self.node, self.outbox, projection, descriptions)
+
+    @cached_property
+    def caller(self) -> "Caller":
+        """Calls other contracts of the chain with the keys of this machine."""
+        from arena.chain.standards.contract import Caller
+
+        return Caller.of(self.settings, self.node, self.outbox, self.wallets)
 
     async def _refresh_chain(self) -> None:
         await self.chain.refresh()

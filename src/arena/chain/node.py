@@ -234,13 +234,25 @@ class Node:
         found = await self._rpc.ask_all([(method, [one]) for one in hashes])
         return [self._receipt(one, wanted) for one, wanted in zip(found, hashes, strict=True)]
 
-    async def logs(self, addresses: Sequence[str], from_block: int, to_block: int) -> list[Log]:
+    async def logs(
+        self,
+        addresses: Sequence[str],
+        from_block: int,
+        to_block: int,
+        topics: Sequence[bytes | None] = (),
+    ) -> list[Log]:
         """The events of these contracts in a range of blocks, ends included, in their order.
 
-        If the node refuses the range as too large, it is asked for in parts.
+        With `topics` only those that have them, place by place; None is any. If the node refuses
+        the range as too large, it is asked for in parts.
         """
         method = "eth_getLogs"
-        asked = {"address": list(addresses), "fromBlock": hex(from_block), "toBlock": hex(to_block)}
+        asked = {
+            "address": list(addresses),
+            "fromBlock": hex(from_block),
+            "toBlock": hex(to_block),
+            "topics": [one and f"0x{one.hex()}" for one in topics],
+        }
         await self.chain_id()
         try:
             found = await self._rpc.ask(method, asked)
@@ -248,13 +260,15 @@ class Node:
             if from_block >= to_block or not is_too_large(error):
                 raise self._failed(method, error) from None
             middle = (from_block + to_block) // 2
-            first = await self.logs(addresses, from_block, middle)
-            return first + await self.logs(addresses, middle + 1, to_block)
+            first = await self.logs(addresses, from_block, middle, topics)
+            return first + await self.logs(addresses, middle + 1, to_block, topics)
         logs = [self._parsed(method, answers.log, one) for one in self._list(method, found)]
         wanted = {one.lower() for one in addresses}
         for log in logs:
             if log.address.lower() not in wanted or not from_block <= log.block_number <= to_block:
                 raise self._rpc.invalid(method, "an event that was not asked for")
+            if any(one not in (None, had) for one, had in zip(topics, log.topics, strict=False)):
+                raise self._rpc.invalid(method, "an event with other topics")
         return sorted(logs, key=lambda one: (one.block_number, one.log_index))
 
     async def ask(self, method: str, *params: object) -> Any:

@@ -18,7 +18,7 @@ from arena.chain.outbox import Outbox
 from arena.chain.sending import OutboxOptions
 from arena.chain.status import ChainStatus, KeyStatus, known_keys, read_status
 from arena.chain.wei import DECIMALS
-from arena.cli import output
+from arena.cli import chain_jobs, chain_standards, output
 from arena.cli.connection import settings_of, wait_for
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
@@ -30,6 +30,7 @@ from arena.text import UNKNOWN
 app = commands("The market on a chain: node, contract, keys.")
 key_app = commands("Keys of parties on this machine.")
 app.add_typer(key_app, name="key", help="Add a key of a party to this machine.")
+app.add_typer(chain_jobs.app, name="job", help="Jobs in contracts of others (ERC-8183).")
 
 PARTIES = ("alice", "judy", "operator")
 """Somebody who posts, somebody who judges, and who pays for the gas of agents."""
@@ -269,3 +270,7 @@ def import_key(context: typer.Context, name: PartyName) -> None:
 
 def _anvil(settings: Settings) -> Anvil:
     return Anvil(settings.home / "chain")
+
+
+# Last, so that the help lists them after the commands of Arena's own contract.
+chain_standards.add_to(app)
