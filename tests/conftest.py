@@ -4,6 +4,7 @@ import importlib
 import os
 import pkgutil
 import signal
+import sys
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
@@ -28,6 +29,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+RECURSION_LIMIT = sys.getrecursionlimit()
+
+
+def pytest_runtest_setup() -> None:
+    # Libraries for chains raise it when a test's file imports them, so far that deep JSON would
+    # crash the tests instead of being refused. Arena itself puts it back.
+    sys.setrecursionlimit(RECURSION_LIMIT)
+
 
 # Property tests must not fail because the machine is busy, and every run uses the same examples;
 # `pytest --hypothesis-profile=hunt` tries new ones.

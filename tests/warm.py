@@ -29,7 +29,7 @@ from typing import IO, Any, Self
 import arena
 
 LIBRARIES = (
-    "aiohttp",
+    "httpx2",
     "aiosqlite",
     "alembic.command",
     "cryptography.hazmat.primitives.asymmetric.ed25519",

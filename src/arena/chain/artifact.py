@@ -14,7 +14,7 @@ class Artifact:
 
     name: str
     abi: Sequence[Mapping[str, Any]]
-    """Functions and events, as web3 takes them."""
+    """Functions and events, in the format that every Ethereum tool takes."""
     bytecode: bytes
     """To deploy; the contract has no constructor arguments."""
     runtime_bytecode: bytes

@@ -14,6 +14,7 @@ CallerError
 └── Reverted                 the contract refused, for a reason that is no error of the market
 """
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -156,6 +157,7 @@ def _sentence(kind: type[CallerError]) -> str:
 @contextmanager
 def chain_libraries() -> Generator[None]:
     """Turn a missing library into an error that says what to install."""
+    limit = sys.getrecursionlimit()
     try:
         yield
     except ModuleNotFoundError as error:
@@ -163,3 +165,7 @@ def chain_libraries() -> Generator[None]:
             f"the chain needs the library {error.name}: pip install 'agent-arena[chain]'",
             retryable=False,
         ) from None
+    finally:
+        # A library that eth_account imports raises the limit so far that a deeply nested request
+        # would crash the whole process, not end in an error.
+        sys.setrecursionlimit(limit)

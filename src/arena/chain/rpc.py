@@ -5,17 +5,18 @@ may hold a key, to the log, repeats a sent transaction silently, opens a connect
 checks neither the ids nor the size of an answer.
 """
 
+import asyncio
 import json
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from arena.chain.errors import NodeUnreachable, chain_libraries
+from arena.chain.errors import NodeUnreachable
 from arena.text import printable
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession
+    from httpx2 import AsyncClient, ConnectError
 
 Call = tuple[str, list[Any]]
 """A method and its parameters."""
@@ -55,7 +56,7 @@ class Rpc:
     def __init__(self, url: str, *, timeout_seconds: float) -> None:
         self._url = url
         self._timeout_seconds = timeout_seconds
-        self._session: ClientSession | None = None
+        self._client: AsyncClient | None = None
         self._last_id = 0
         self._has_batches = True
         self.name = shown_url(url)
@@ -76,9 +77,9 @@ class Rpc:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
 
     def invalid(self, method: str, problem: str) -> NodeUnreachable:
         """The error for an answer that cannot be used."""
@@ -137,67 +138,64 @@ class Rpc:
 
     async def _post(self, what: str, body: object) -> Any:
         # Here to save start-up: only commands that use a chain need it.
-        with chain_libraries():
-            import aiohttp
+        import httpx2
 
         data = json.dumps(body).encode()
         try:
-            for _ in range(STALE_CONNECTIONS):
-                try:
-                    return await self._exchange(what, data)
-                except aiohttp.ClientConnectorError:
-                    raise
-                except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-                    # The server had closed an idle connection. Repeating is harmless: a transaction
-                    # is the same one however often it is sent.
-                    continue
-            return await self._exchange(what, data)
-        except TimeoutError:
+            async with asyncio.timeout(self._timeout_seconds):
+                for _ in range(STALE_CONNECTIONS):
+                    try:
+                        return await self._exchange(what, data)
+                    except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+                        # The server had closed an idle connection. Repeating is harmless: a
+                        # transaction is the same one however often it is sent.
+                        continue
+                return await self._exchange(what, data)
+        except (TimeoutError, httpx2.TimeoutException):
             raise NodeUnreachable(
                 f"the node {self.name} did not answer {what} within {self._timeout_seconds:g} s"
             ) from None
-        except aiohttp.ClientConnectorError as error:
-            refused = isinstance(error.os_error, ConnectionRefusedError)
-            reason = "connection refused" if refused else error.strerror or "no connection"
+        except httpx2.ConnectError as error:
             raise NodeUnreachable(
-                f"the node {self.name} cannot be reached: {reason}; {SETUP}"
+                f"the node {self.name} cannot be reached: {_reason(error)}; {SETUP}"
             ) from None
-        except (aiohttp.ClientError, OSError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             # Only its class: the text of some of these errors has the whole address.
             raise NodeUnreachable(
                 f"the connection to the node {self.name} failed ({type(error).__name__}); {SETUP}"
             ) from None
 
     async def _exchange(self, what: str, data: bytes) -> Any:
-        session = self._session or self._open()
+        client = self._client or self._open()
         body = bytearray()
-        async with session.post(self._url, data=data, allow_redirects=False) as answer:
-            if answer.status in REFUSALS:
-                raise self._refused(answer.status)
-            async for part in answer.content.iter_any():
+        async with client.stream("POST", self._url, content=data) as answer:
+            if answer.status_code in REFUSALS:
+                raise self._refused(answer.status_code)
+            async for part in answer.aiter_bytes():
                 body += part
                 if len(body) > MAX_ANSWER_BYTES:
                     raise self.invalid(what, f"it has more than {MAX_ANSWER_BYTES} bytes")
         try:
             found: Any = json.loads(body)
         except ValueError:
-            if answer.status != HTTPStatus.OK:
-                raise self._refused(answer.status) from None
+            if answer.status_code != HTTPStatus.OK:
+                raise self._refused(answer.status_code) from None
             raise self.invalid(what, "it is not JSON") from None
         # Some nodes send the error of a call with another status than 200.
-        if answer.status != HTTPStatus.OK and not _has_error(found):
-            raise self._refused(answer.status)
+        if answer.status_code != HTTPStatus.OK and not _has_error(found):
+            raise self._refused(answer.status_code)
         return found
 
-    def _open(self) -> "ClientSession":
-        import aiohttp  # here to save start-up, as above
+    def _open(self) -> "AsyncClient":
+        import httpx2  # here to save start-up, as above
 
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(keepalive_timeout=IDLE_SECONDS),
+        self._client = httpx2.AsyncClient(
             headers={"Content-Type": "application/json"},
-            timeout=aiohttp.ClientTimeout(total=self._timeout_seconds),
+            follow_redirects=False,
+            limits=httpx2.Limits(keepalive_expiry=IDLE_SECONDS),
+            timeout=None,  # one limit for a whole request, in `_post`
         )
-        return self._session
+        return self._client
 
     def _refused(self, status: int) -> NodeUnreachable:
         if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -208,6 +206,18 @@ class Rpc:
                 retryable=False,
             )
         return NodeUnreachable(f"the node {self.name} answered with HTTP {status}; {SETUP}")
+
+
+def _reason(error: "ConnectError") -> str:
+    """Why there is no connection, from the system: the library's own text may have the address."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError):
+            return "connection refused"
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__ or cause.__context__
+    return "no connection"
 
 
 def shown_url(url: str) -> str:

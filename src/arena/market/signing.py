@@ -8,6 +8,7 @@ import base64
 import hashlib
 import re
 import secrets
+import sys
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -274,6 +275,7 @@ def message_signer(message: bytes, signature: str) -> str:
 
     `ValueError` if it is no signature.
     """
+    limit = sys.getrecursionlimit()
     try:
         from eth_account import Account  # here to save start-up, and because it may be missing
         from eth_account.messages import encode_defunct
@@ -281,6 +283,10 @@ def message_signer(message: bytes, signature: str) -> str:
         raise InvalidInput(
             "agents with an Ethereum wallet need: pip install 'agent-arena[chain]'"
         ) from None
+    finally:
+        # One of its libraries raises the limit so far that a deeply nested request would crash the
+        # whole process.
+        sys.setrecursionlimit(limit)
     from eth_keys.exceptions import BadSignature as NoSignature
 
     try:

@@ -17,7 +17,7 @@ from arena.store.database import Database
 # It imports everything once, then forks for each life: a cold start takes a second of CPU time.
 NURSERY = """
 import asyncio, json, os, signal, sys, time
-import aiohttp, aiosqlite, eth_account.messages, psycopg
+import aiosqlite, eth_account.messages, httpx2, psycopg
 import sqlalchemy.dialects.postgresql.psycopg, sqlalchemy.dialects.sqlite.aiosqlite
 from pathlib import Path
 from arena.chain.intent import NewTransaction

@@ -85,4 +85,4 @@ def test_a_benchmark_imports_no_web_framework_and_no_chain(home: Path):
 def test_libraries_for_chains_are_imported_only_when_they_are_used(
     home: Path, words: tuple[str, ...]
 ):
-    assert not {"web3", "eth_account", "eth_utils", "aiohttp"} & modules_of(home, *words)
+    assert not {"eth_abi", "eth_account", "eth_utils", "httpx2"} & modules_of(home, *words)
