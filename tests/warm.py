@@ -29,7 +29,6 @@ from typing import IO, Any, Self
 import arena
 
 LIBRARIES = (
-    "httpx2",
     "aiosqlite",
     "alembic.command",
     "cryptography.hazmat.primitives.asymmetric.ed25519",
@@ -218,8 +217,10 @@ def import_all() -> None:
         # Migrations and their environment are run by Alembic, not imported.
         if not module.name.startswith("arena.store.migrations."):
             importlib.import_module(module.name)
+    limit = sys.getrecursionlimit()
     for library in LIBRARIES:
         importlib.import_module(library)
+    sys.setrecursionlimit(limit)  # one of them raises it; see arena/market/wallets.py
 
 
 def become(request: dict[str, Any], streams: Sequence[int]) -> None:

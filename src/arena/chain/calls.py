@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.chain.contract import encode_call
-from arena.chain.signing import salt_word, signature_bytes
+from arena.chain.signing import salt_word
 from arena.chain.terms import to_contract
 from arena.content.cid import parse_cid
 from arena.errors import InvalidInput
@@ -12,6 +12,7 @@ from arena.market.call import Action, Call
 from arena.market.errors import WrongState
 from arena.market.signing import Act, Proof
 from arena.market.task import Task
+from arena.market.wallets import signature_bytes
 
 MAX_TEXT_BYTES = {"reason_uri": 256, "result_hash": 128, "language": 50}
 """What the contract takes."""

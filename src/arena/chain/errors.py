@@ -14,9 +14,6 @@ CallerError
 └── Reverted                 the contract refused, for a reason that is no error of the market
 """
 
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from enum import StrEnum
 
 from arena.chain.wei import in_coins
@@ -29,6 +26,8 @@ from arena.errors import (
     NotFound,
 )
 from arena.market import errors as market
+from arena.market.wallets import MissingLibrary as MissingLibrary
+from arena.market.wallets import chain_libraries as chain_libraries
 
 MARKET_ERRORS: dict[str, type[CallerError]] = {
     one.__name__: one
@@ -82,12 +81,6 @@ class FeeTooHigh(InfrastructureError):
     """The chain's fee is above the configured limit."""
 
     code = "fee_too_high"
-
-
-class MissingLibrary(InfrastructureError):
-    """The libraries for the chain are not installed: pip install 'agent-arena[chain]'."""
-
-    code = "missing_library"
 
 
 class NoFunds(market.InsufficientFunds):
@@ -152,20 +145,3 @@ def _sentence(kind: type[CallerError]) -> str:
     """The default message of an error, in the middle of another."""
     text = (kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
     return text[:1].lower() + text[1:]
-
-
-@contextmanager
-def chain_libraries() -> Generator[None]:
-    """Turn a missing library into an error that says what to install."""
-    limit = sys.getrecursionlimit()
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingLibrary(
-            f"the chain needs the library {error.name}: pip install 'agent-arena[chain]'",
-            retryable=False,
-        ) from None
-    finally:
-        # A library that eth_account imports raises the limit so far that a deeply nested request
-        # would crash the whole process, not end in an error.
-        sys.setrecursionlimit(limit)

@@ -96,7 +96,7 @@ class Receipts:
 
     async def of_intent(self, intent: Intent) -> Receipt:
         """Wait until a transaction is final, and read what it did."""
-        intent = await self._outbox.wait(intent.id, seconds=self._wait_seconds)
+        intent = await self._outbox.wait(intent, seconds=self._wait_seconds)
         if error := intent.error:
             raise error
         receipt = Receipt(

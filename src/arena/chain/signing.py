@@ -8,14 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from arena.chain.errors import chain_libraries
-from arena.market.errors import BadSignature
 from arena.market.signing import Act
+from arena.market.wallets import chain_libraries, digest_signer
 
 DOMAIN_NAME = "Arena"
 DOMAIN_VERSION = "1"
-HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
-"""Of the curve. A signature whose s is above it has a twin that anyone can compute."""
 
 DOMAIN_FIELDS = (
     ("name", "string"),
@@ -105,16 +102,7 @@ def digest(domain: Domain, act: Act, fields: Mapping[str, object]) -> bytes:
 
 def recover(domain: Domain, act: Act, fields: Mapping[str, object], signature: str) -> str:
     """The address that signed an act; `BadSignature` if the contract would not accept it."""
-    return _signer(digest(domain, act, fields), signature)
-
-
-def recover_message(message: bytes, signature: str) -> str:
-    """The address that signed plain bytes (EIP-191, `personal_sign`)."""
-    with chain_libraries():
-        from eth_utils.crypto import keccak
-
-    prefix = f"\x19Ethereum Signed Message:\n{len(message)}".encode()
-    return _signer(keccak(prefix + message), signature)
+    return digest_signer(digest(domain, act, fields), signature)
 
 
 def commitment_of(domain: Domain, task_id: int, agent: str, result_hash: str, salt: str) -> str:
@@ -135,30 +123,3 @@ def salt_word(salt: str) -> bytes:
         from eth_utils.crypto import keccak
 
     return keccak(text=salt)
-
-
-def signature_bytes(signature: str) -> bytes:
-    """The 65 bytes of a signature; `BadSignature` if they are not a valid one's."""
-    try:
-        found = bytes.fromhex(signature.removeprefix("0x"))
-    except ValueError:
-        raise BadSignature("a signature is 65 bytes in hexadecimal digits") from None
-    if len(found) != 65:
-        raise BadSignature("a signature is 65 bytes in hexadecimal digits")
-    if found[64] not in (27, 28) or int.from_bytes(found[32:64], "big") > HALF_ORDER:
-        raise BadSignature("the signature is not in its one valid form (low s, v of 27 or 28)")
-    return found
-
-
-def _signer(digest: bytes, signature: str) -> str:
-    with chain_libraries():
-        from eth_keys.datatypes import Signature
-        from eth_keys.exceptions import BadSignature as Unrecoverable
-        from eth_utils.exceptions import ValidationError
-
-    found = signature_bytes(signature)
-    try:
-        made = Signature(found[:64] + bytes([found[64] - 27]))
-        return made.recover_public_key_from_msg_hash(digest).to_checksum_address()
-    except (Unrecoverable, ValidationError):
-        raise BadSignature("the signature is of no key") from None

@@ -8,7 +8,6 @@ import base64
 import hashlib
 import re
 import secrets
-import sys
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +21,7 @@ from arena.content.canonical import canonical
 from arena.errors import InvalidInput, NotFound
 from arena.files import write_atomically
 from arena.market.errors import BadSignature
+from arena.market.wallets import message_signer
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -248,7 +248,7 @@ def check_proof(public_key: str, statement: Statement, proof: Proof, at: datetim
     message = statement.message(proof.nonce, proof.expires_at)
     try:
         if is_wallet(public_key):
-            if message_signer(message, proof.signature) != public_key.lower():
+            if message_signer(message, proof.signature).lower() != public_key.lower():
                 raise ValueError("another wallet")
         else:
             signature = base64.b64decode(proof.signature, validate=True)
@@ -268,31 +268,6 @@ def check_public_key(text: str) -> None:
 def is_wallet(public_key: str) -> bool:
     """Whether this is the address of an Ethereum wallet."""
     return WALLET.fullmatch(public_key) is not None
-
-
-def message_signer(message: bytes, signature: str) -> str:
-    """The address of the wallet that signed a message (EIP-191), in lower case.
-
-    `ValueError` if it is no signature.
-    """
-    limit = sys.getrecursionlimit()
-    try:
-        from eth_account import Account  # here to save start-up, and because it may be missing
-        from eth_account.messages import encode_defunct
-    except ModuleNotFoundError:
-        raise InvalidInput(
-            "agents with an Ethereum wallet need: pip install 'agent-arena[chain]'"
-        ) from None
-    finally:
-        # One of its libraries raises the limit so far that a deeply nested request would crash the
-        # whole process.
-        sys.setrecursionlimit(limit)
-    from eth_keys.exceptions import BadSignature as NoSignature
-
-    try:
-        return str(Account.recover_message(encode_defunct(message), signature=signature)).lower()
-    except (NoSignature, ValueError, TypeError) as error:
-        raise ValueError(str(error)) from None
 
 
 def read_public_key(text: str) -> "Ed25519PublicKey":

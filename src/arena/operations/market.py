@@ -123,19 +123,20 @@ class MarketOperations(OperationGroup):
             now=clock.now(),
             server_now=clock.now(),
         )
-        if ledger.name == EMBEDDED:
+        if not self.arena.settings.has_chain:
             return info
+        chain = self.arena.chain
+        await chain.refresh()
+        if ledger.name == EMBEDDED:
+            return replace(info, problem=chain.problem)
         try:
-            return replace(
-                info,
-                now=await ledger.now(),
-                network=await self.arena.chain.network(),
-                contract=self.arena.chain.contract,
-                problem=self.arena.chain.problem,
-            )
+            now, network = await ledger.now(), await chain.network()
         except InfrastructureError as error:
             # The node is away: tasks can still be read.
-            return replace(info, contract=self.arena.chain.contract, problem=error.message)
+            return replace(info, contract=chain.contract, problem=error.message)
+        return replace(
+            info, now=now, network=network, contract=chain.contract, problem=chain.problem
+        )
 
     @get("/api/market/agents", id="list_market_agents", tag="market")
     async def market_agents(self) -> MarketAgentList:

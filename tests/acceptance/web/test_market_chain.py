@@ -261,7 +261,7 @@ def test_a_reorganisation_is_shown_in_words(
     in_thread(lambda: chain.drop(dropped))
     # The page hears of it: no reload.
     expect(events.nth(1)).to_contain_text("Chain reorganised")
-    words = f"The chain dropped blocks; these events did not happen: number {gone}"
+    words = f"The chain dropped blocks; these events did not happen: Applied (number {gone})"
     expect(events.nth(1)).to_contain_text(words)
     expect(events).to_have_count(2)
     expect(page.get_by_role("table", name="Applicants")).to_have_count(0)

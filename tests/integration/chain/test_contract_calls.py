@@ -14,10 +14,11 @@ from arena.chain.intent import Intent, IntentState, NewTransaction
 from arena.chain.keys import Keys
 from arena.chain.node import Node
 from arena.chain.outbox import Outbox
-from arena.chain.signing import Domain, commitment_of, salt_word, signature_bytes, typed_data
+from arena.chain.signing import Domain, commitment_of, salt_word, typed_data
 from arena.market.call import CallKey
 from arena.market.errors import BadSignature, WrongState
 from arena.market.signing import Act
+from arena.market.wallets import signature_bytes
 from arena.settings import Settings
 from arena.store.database import Database
 

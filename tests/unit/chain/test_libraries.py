@@ -8,11 +8,12 @@ import sys
 before = sys.getrecursionlimit()
 from arena.chain.keys import Keys
 from arena.chain.signing import salt_word
-from arena.market.signing import message_signer
+from arena.market.errors import BadSignature
+from arena.market.wallets import message_signer
 from arena.settings import Settings
 try:
     message_signer(b"text", "0x00")
-except ValueError:
+except BadSignature:
     pass
 Keys(Settings(chain_keys=["alice:0x" + 64 * "1"])).address_of("alice")
 salt_word("salt")

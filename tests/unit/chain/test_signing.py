@@ -16,12 +16,12 @@ from arena.chain.signing import (
     commitment_of,
     digest,
     recover,
-    recover_message,
     salt_word,
     typed_data,
 )
 from arena.market.errors import BadSignature
 from arena.market.signing import Act
+from arena.market.wallets import message_signer
 from arena.settings import Settings
 
 COW = keccak(text="cow")
@@ -140,8 +140,8 @@ def test_the_signer_of_plain_bytes_is_recovered(message: bytes, keys: Keys):
     signature = keys.sign_message("cow", message)
     theirs = Account.sign_message(encode_defunct(message), COW).signature
     assert signature == f"0x{bytes(theirs).hex()}"
-    assert recover_message(message, signature) == COW_ADDRESS
-    assert recover_message(message + b".", signature) != COW_ADDRESS
+    assert message_signer(message, signature) == COW_ADDRESS
+    assert message_signer(message + b".", signature) != COW_ADDRESS
 
 
 def test_a_commitment_is_the_one_that_the_contract_computes():

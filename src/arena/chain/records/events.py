@@ -22,6 +22,7 @@ from arena.market.records.mirror import (
     add_unnamed,
     ensure_agents,
     keep_applications,
+    read_events,
     remove_events,
     store_description,
     store_task,
@@ -146,14 +147,15 @@ async def remove_blocks(
         task_id = await _task_id(connection, place, chain_task)
         assert task_id is not None
         task = await read_task(connection, place.team_id, task_id)
-        # Added before the others are removed: their numbers must not be given again.
+        removed = await read_events(connection, place.team_id, ids)
         event = NewEvent(
             kind=EventKind.REORGANISED,
             why="the chain dropped the blocks of these events",
-            data={"undone": sorted(ids)},
+            data={"undone": sorted(ids), "kinds": [kind.value for kind, _ in removed]},
         )
+        # Added before the others are removed: their numbers must not be given again.
         await add_events(connection, place.team_id, task_id, CHAIN, at, [event])
-        removed = await remove_events(connection, place.team_id, ids)
+        await remove_events(connection, place.team_id, ids)
         await undo_events(connection, task, removed)
         await _store_what_is_left(connection, place, task, names, at)
 

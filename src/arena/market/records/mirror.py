@@ -82,15 +82,22 @@ async def keep_applications(connection: AsyncConnection, task: Task, agents: Ite
     )
 
 
-async def remove_events(
+async def read_events(
     connection: AsyncConnection, team_id: str, ids: Sequence[int]
 ) -> list[tuple[EventKind, datetime]]:
-    """Remove events that did not happen; returns what they were."""
+    """What these events are, and when they happened, in order."""
+    query = (
+        select(MarketEvents.kind, MarketEvents.at)
+        .where(MarketEvents.team_id == team_id, MarketEvents.id.in_(ids))
+        .order_by(MarketEvents.id)
+    )
+    return [(EventKind(kind), at) for kind, at in await connection.execute(query)]
+
+
+async def remove_events(connection: AsyncConnection, team_id: str, ids: Sequence[int]) -> None:
+    """Remove events that did not happen."""
     is_gone = (MarketEvents.team_id == team_id) & MarketEvents.id.in_(ids)
-    query = select(MarketEvents.kind, MarketEvents.at).where(is_gone).order_by(MarketEvents.id)
-    found = [(EventKind(kind), at) for kind, at in await connection.execute(query)]
     await connection.execute(delete(MarketEvents).where(is_gone))
-    return found
 
 
 async def ensure_agents(

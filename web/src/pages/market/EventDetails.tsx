@@ -61,15 +61,17 @@ function wordsOf({ kind, data }: Schemas["MarketEvent"], task: Schemas["Task"]):
     case "Cancelled":
       return `${money(data.reward)} back to ${task.poster}`;
     case "Reorganised":
-      return `The chain dropped blocks; these events did not happen: ${numbersOf(data.undone)}`;
+      return `The chain dropped blocks; these events did not happen: ${goneOf(data)}`;
     default:
       return "";
   }
 }
 
-/** The ids of events as text; they are no longer in the history. */
-function numbersOf(ids: unknown): string {
-  return Array.isArray(ids) && ids.length > 0 ? ids.map((id) => `number ${id}`).join(", ") : "–";
+/** Events that are no longer in the history, by what they were and their numbers. */
+function goneOf({ kinds, undone }: Record<string, unknown>): string {
+  if (!Array.isArray(undone) || undone.length === 0) return "–";
+  const names = Array.isArray(kinds) ? kinds : [];
+  return undone.map((id, place) => `${textOf(names[place])} (number ${id})`).join(", ");
 }
 
 function textOf(value: unknown): string {
