@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market demo-chain test check fix bench bench-start bench-sandbox bench-judge bench-market bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
+.PHONY: help demo demo-market demo-chain test check fix bench bench-start bench-sandbox bench-judge bench-market bench-chain bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,10 @@ bench-sandbox: setup  ## Measure the overhead of the sandbox.
 
 bench-market: setup  ## Run 10,000 paid tasks: cost per task, and a check that the money adds up.
 	$(BIN)/python benchmarks/market.py
+
+bench-chain: setup  ## Run 100 paid tasks on a local Ethereum node: time per task, and what is left in the contract.
+	@scripts/setup --anvil
+	$(BIN)/python benchmarks/chain.py
 
 bench-judge: setup  ## Measure the overhead of a judge's calls.
 	$(BIN)/python benchmarks/judge.py

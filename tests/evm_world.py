@@ -275,4 +275,9 @@ class EvmDoor(Door):
         return await self.ledger.audit(team_id)
 
     def credit(self, name: str) -> int:
+        """Nobody here refuses a payment."""
         return 0
+
+    def collect(self, name: str) -> None:
+        call = self.ledger.withdraw(self.world.team, name, wei(1), key=CallKey(text=uuid4().hex))
+        self.world.run(call)
