@@ -6,14 +6,14 @@ new. The call names the acting party; the market checks that this party has the 
 agent has signed, not who sent the request.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from arena.content.ports import ContentStore
-from arena.errors import InvalidInput
+from arena.errors import Conflict, Forbidden, InfrastructureError, InvalidInput
 from arena.feed import Feed
 from arena.fields import MAX_VERSION_LENGTH
 from arena.market.agents import MarketAgent, MarketParty
@@ -41,6 +41,8 @@ from arena.store.database import Database
 
 if TYPE_CHECKING:
     from arena.sandbox.ports import SandboxProvider
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 OpenLedger = Callable[[], Ledger]
@@ -167,11 +169,19 @@ class Market:
         """Close every task whose time has run out; anyone may do this."""
         receipts: list[Receipt] = []
         for ledger in self._open_ledgers():
-            now = await ledger.now()
+            try:
+                now = await ledger.now()
+            except InfrastructureError:
+                continue  # its node is away: the tasks of the others can still be closed
             for task in await self.reader.due(team_id, ledger.name, now, limit=MAX_PAGE):
                 action = Action.SETTLE if task.state.has_verdict else Action.EXPIRE
-                with suppress(WrongState, TooEarly):  # another process closed it first
+                try:
                     receipts.append(await self.act(team_id, task.id, Call(action=action)))
+                except (WrongState, TooEarly):
+                    pass  # another process closed it first
+                except (Conflict, Forbidden, InfrastructureError) as error:
+                    # On a chain somebody must pay for the gas; whoever can closes it.
+                    log.info("task %d is due, but cannot be closed here: %s", task.id, error)
         return receipts
 
     async def claim(self, team_id: str, task_id: int, *, by: str, token: str) -> Claim:

@@ -361,3 +361,28 @@ async def test_whatever_others_write_into_the_contract_can_be_read(
         # The others go on as ever.
         await stall.join()
         assert (await stall.judge(await stall.submitted(), 60)).state is TaskState.PAID
+
+
+async def test_a_task_that_cannot_be_closed_here_does_not_stop_the_others(
+    settings: Settings, chain: LocalChain
+):
+    where = chain_settings(settings, chain)
+    async with opened(where) as stall:
+        await stall.arena.market.embedded.deposit(
+            "default", "alice", Amount(10**6), key=CallKey(text="money")
+        )
+        now = await stall.now()
+        on_chain = await stall.post(deadline=now + timedelta(seconds=60))
+        chain.ask("evm_increaseTime", 61)
+        chain.mine()
+    # Nobody here pays for gas.
+    poor = where.model_copy(update={"chain_relayer": None})
+    async with opened(poor) as stall:
+        assert (await stall.operations.close_due()).closed == []
+    # Nobody can ask the node, either.
+    away = where.model_copy(update={"chain_url": _closed_port(where)})
+    async with opened(away) as stall:
+        assert (await stall.operations.close_due()).closed == []
+    async with opened(where) as stall:
+        (closed,) = (await stall.operations.close_due()).closed
+        assert (closed.task_id, closed.state) == (on_chain, TaskState.EXPIRED)
