@@ -42,25 +42,29 @@ def test_a_contract_is_deployed_once_and_checked(on_chain: Shell):
     status = on_chain.json("chain", "status")
     assert (status["chain_id"], status["block_number"], status["contract"]) == (31337, 0, None)
     assert {one["name"]: one["balance"] for one in status["keys"]} == dict.fromkeys(
-        ("alice", "bob", "judy"), "10000"
+        ("alice", "judy", "operator"), "10000"
     )
-    missing_name = on_chain.arena("chain", "deploy")
+    nobody = replace(on_chain, variables={**on_chain.variables, "ARENA_CHAIN_RELAYER": ""})
+    missing_name = nobody.arena("chain", "deploy")
     assert missing_name.returncode == 2
-    assert "there are keys of: alice, bob, judy" in missing_name.stderr
+    assert "there are keys of: alice, judy, operator" in missing_name.stderr
     first = on_chain.arena("chain", "deploy", "--as", "alice")
     assert first.returncode == 0, first.stderr
     assert "its code is that of the contract that ships with Arena" in first.stdout
     again = on_chain.json("chain", "deploy", "--as", "alice")
     assert f"ARENA_CHAIN_CONTRACT={again['contract']}" in first.stdout
-    another = on_chain.json("chain", "deploy", "--as", "bob", "--again")
+    another = on_chain.json("chain", "deploy", "--as", "judy", "--again")
     assert another["contract"] != again["contract"]
     used = with_exports(on_chain, first.stdout)
     status = used.json("chain", "status")
     assert status["contract"]["address"] == again["contract"]
     assert (status["contract"]["is_deployed"], status["contract"]["is_artifact"]) == (True, True)
     assert (status["block_number"], status["unfinished"]) == (2, [])
+    contract = status["contract"]
+    assert (contract["task_count"], contract["held"], contract["balance"]) == (0, "0", "0")
     text = used.arena("chain", "status").stdout
     assert f"{again['contract']}: the contract that ships with Arena" in text
+    assert "tasks      0\nmoney      0 ETH held, balance 0 ETH\n" in text
     assert "no unfinished transactions" in text
 
 
@@ -79,7 +83,9 @@ def test_the_chain_is_kept_between_starts(on_chain: Shell):
 def test_status_tells_a_wrong_contract_from_none(on_chain: Shell):
     on_chain.json("chain", "deploy", "--as", "alice")
     none = replace(on_chain, variables={**on_chain.variables, "ARENA_CHAIN_CONTRACT": NOWHERE})
-    assert "there is no contract on this chain" in none.arena("chain", "status").stdout
+    text = none.arena("chain", "status").stdout
+    assert "there is no contract on this chain" in text
+    assert "held" not in text
     other = replace(on_chain, variables={**on_chain.variables, "ARENA_CHAIN_ID": "1"})
     failed = other.arena("chain", "status")
     assert failed.returncode == 2
