@@ -203,6 +203,10 @@ def _print_status(found: ChainStatus) -> None:
     output.line(f"block      {found.block_number}, {found.block_age_seconds} s old")
     output.line(f"gas        {found.base_fee_gwei:g} gwei")
     output.line(f"contract   {_contract_line(found)}")
+    if found.contract and found.contract.held is not None:
+        held, balance = found.contract.held, found.contract.balance
+        output.line(f"tasks      {found.contract.task_count}")
+        output.line(f"money      {held} {found.currency} held, balance {balance} {found.currency}")
     if found.keys:
         rows = [(one.name, one.address, one.balance or UNKNOWN) for one in found.keys]
         print_table(("party", "address", found.currency), rows, right=(found.currency,))
