@@ -270,6 +270,7 @@ class EvmLedger:
             return await read_task(connection, team_id, task_id)
 
     async def _posting(self, task: Task, description_cid: str) -> Sent:
+        sender = self._senders.key_of(task.poster)  # first: without it the rest is of no use
         named = (task.poster, task.judge, task.fallback_judge, task.arbiter)
         addresses = {
             name: await self.parties.address_of(name) for name in named if name is not None
@@ -279,7 +280,7 @@ class EvmLedger:
             contract=self.contract,
             call=post_call(task, addresses, description_cid),
             action=Action.POST,
-            sender=self._senders.key_of(task.poster),
+            sender=sender,
         )
 
     async def _move(self, task: Task, call: Call, proof: Proof | None) -> Sent:
