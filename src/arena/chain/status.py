@@ -92,6 +92,7 @@ async def read_status(
     settings: Settings, node: Node, keys: Keys, database: Database
 ) -> ChainStatus:
     """Ask the node and the database."""
+    contract = settings.chain_contract
     chain_id, genesis = await node.chain_id(), await node.genesis()
     head, fees = await node.head(), await node.fees()
     waiting = await Transactions(database).unfinished()
@@ -105,7 +106,7 @@ async def read_status(
         base_fee_gwei=fees.base_fee / GWEI,
         currency=settings.chain_currency,
         confirmations=settings.chain_confirmations,
-        contract=await _contract(node, settings.chain_contract),
+        contract=await read_contract(node, contract) if contract else None,
         keys=[
             replace(one, balance=in_coins(await node.balance(one.address)))
             for one in known_keys(keys)
@@ -135,9 +136,8 @@ def known_keys(keys: Keys) -> list[KeyStatus]:
     return [KeyStatus(name=name, address=address) for name, address in found if address]
 
 
-async def _contract(node: Node, address: str | None) -> ContractStatus | None:
-    if address is None:
-        return None
+async def read_contract(node: Node, address: str) -> ContractStatus:
+    """What is at an address, and what it holds."""
     artifact = load_artifact()
     try:
         code = await node.check_contract(address)
