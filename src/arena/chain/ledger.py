@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from arena.amounts import MAX_DECIMALS, Amount, Currency
 from arena.chain.calls import ContractCall, Relayed, move_call, post_call, signed_fields
 from arena.chain.descriptions import Descriptions
-from arena.chain.errors import MissingKey
+from arena.chain.errors import MissingKey, NoContract
 from arena.chain.intent import NewTransaction
 from arena.chain.money import ChainMoney
 from arena.chain.node import Node
@@ -99,7 +99,13 @@ class EvmLedger:
         if earlier := await self._receipts.earlier(task.team_id, key, offer_digest(task)):
             return earlier
         check_terms(task, await self.now())
-        await self._receipts.simulate(await self._posting(task, cid_of(task.description.encode())))
+        posting = await self._posting(task, cid_of(task.description.encode()))
+        if not await self._receipts.simulate(posting):
+            # Many contracts take ether with any call; the market's answers with the task's number.
+            raise NoContract(
+                f"the contract at {self.contract} is not the market's: correct "
+                "ARENA_CHAIN_CONTRACT; `arena chain status` compares it"
+            )
         return None
 
     async def post_task(self, task: Task, *, key: CallKey) -> Receipt:
