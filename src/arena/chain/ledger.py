@@ -338,7 +338,13 @@ class EvmLedger:
 
     async def _relayed(self, task: Task, call: Call, proof: Proof) -> Relayed:
         """The agent's signed act; an error if the contract would not accept the signature."""
-        address = await self.parties.address_of(call.by)
+        try:
+            address = await self.parties.address_of(call.by)
+        except MissingKey:
+            raise MissingKey(
+                f"agent {call.by!r} has no wallet, and tasks on a chain need one: make a key with "
+                "`arena chain key new ID` and join with that id"
+            ) from None
         act, fields = signed_fields(task, call, address, proof.expires_at)
         signer = recover(await self._domain(task), act, fields, proof.signature)
         if signer.lower() != address:

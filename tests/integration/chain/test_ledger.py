@@ -228,7 +228,7 @@ async def test_an_agent_without_a_wallet_is_told_so(settings: Settings, chain: L
         task_id = await stall.post()
         stall.operations.signer = Signer.new("plain")
         await stall.operations.register()
-        with pytest.raises(MissingKey, match="'plain' has no address on the chain"):
+        with pytest.raises(MissingKey, match="agent 'plain' has no wallet"):
             await stall.operations.apply(task_id)
 
 
