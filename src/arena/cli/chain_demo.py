@@ -53,6 +53,8 @@ class Job:
     standard: dict[str, object]
     agent: str
     solution: str
+    note: str
+    """What a reader should know about the solution; the judge does not see it."""
 
 
 JOBS = (
@@ -73,6 +75,7 @@ JOBS = (
             "    ordered, half = sorted(numbers), len(numbers) // 2\n"
             "    return (ordered[half] + ordered[~half]) / 2\n"
         ),
+        note="right",
     ),
     Job(
         description="Write is_leap_year(year) in Python.",
@@ -88,9 +91,9 @@ JOBS = (
         },
         agent="hasty-agent",
         solution="def is_leap_year(year):\n    return year % 4 == 0\n",
+        note="wrong for 1900 and 2100",
     ),
 )
-"""The second solution forgets that centuries are special: half of its cases fail."""
 
 
 async def run_demo(settings: Settings) -> None:
@@ -226,16 +229,15 @@ class _Story:
             await self._operations.register()
             for task_id in self._tasks:
                 await self._operations.apply(task_id)
-            _print(
-                f"{job.agent} applies for both, with the wallet {self._keys.address_of(job.agent)}"
-            )
+            _print(f"{job.agent}, wallet {self._keys.address_of(job.agent)}, applies for both")
 
     async def _submit(self) -> None:
         for task_id, job in self._tasks.items():
             await self._operations.assign(task_id, by="alice", agent=job.agent)
             self._operations.signer = WalletSigner(job.agent, self._keys)
             await self._operations.submit(task_id, job.solution, language="python")
-            _print(f"task {task_id}: {job.agent} submits {cid_of(job.solution.encode())}")
+            cid = cid_of(job.solution.encode())
+            _print(f"task {task_id}: {job.agent} submits {cid} ({job.note})")
 
     async def _judge(self) -> None:
         # One at a time, so that the lines are in the same order every time.
