@@ -41,12 +41,17 @@ def post(shell: Any, folder: Path, *words: str) -> dict[str, Any]:
 
 def wait_for_state(shell: Any, task: int, *states: str) -> dict[str, Any]:
     """Wait until a task is in one of these states; returns its details."""
+    return wait_for_task(shell, task, lambda one: one["state"] in states)
+
+
+def wait_for_task(shell: Any, task: int, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Wait until something holds of a task; returns its details."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         story = shell.json("task", "show", str(task))
-        if story["task"]["state"] in states:
+        if is_so(story["task"]):
             return story
-        assert time.monotonic() < deadline, f"task {task} is still {story['task']['state']}"
+        assert time.monotonic() < deadline, f"task {task} is still {story['task']}"
         time.sleep(PAUSE_SECONDS)
 
 

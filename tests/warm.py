@@ -42,6 +42,7 @@ LIBRARIES = (
     "uvicorn",
 )
 """What commands import lazily, apart from Arena itself."""
+NOTHING = Path(os.devnull)
 
 
 def run(
@@ -63,27 +64,58 @@ def run(
 
 
 def start(
-    words: Sequence[str], environment: Mapping[str, str], *, cwd: Path | None = None
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    cwd: Path | None = None,
+    log: Path | None = None,
 ) -> "Process":
-    """Start a command without waiting; its output is discarded."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    process = _fork(words, environment, cwd, [nothing] * 3)
-    os.close(nothing)
-    return process
+    """Start a command without waiting; its output goes to `log`, or is discarded."""
+    with NOTHING.open("rb") as nothing, (log or NOTHING).open("ab") as output:
+        streams = [nothing.fileno(), output.fileno(), output.fileno()]
+        return _fork(words, environment, cwd, streams)
 
 
-def serve(environment: Mapping[str, str], *words: str) -> "Process":
+def serve(environment: Mapping[str, str], *words: str, log: Path | None = None) -> "Process":
     """`arena serve` on a free port; returns once it listens, with `url` set."""
     ours, theirs = os.pipe()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    process = _fork(("serve", "--port", "0", *words), environment, None, [nothing, theirs, nothing])
+    with NOTHING.open("rb") as nothing, (log or NOTHING).open("ab") as errors:
+        streams = [nothing.fileno(), theirs, errors.fileno()]
+        process = _fork(("serve", "--port", "0", *words), environment, None, streams)
     os.close(theirs)
-    os.close(nothing)
     process.stdout = os.fdopen(ours)
     line = process.stdout.readline()
     assert line.startswith("Arena listens on http://"), line
     process.url = line.split()[3]
     return process
+
+
+def write_command(path: Path) -> None:
+    """Write a program that can be called as `arena`, for scripts."""
+    places = [str(Path(__file__).parent), *sys.path]
+    lines = (
+        f"#!{sys.executable}",
+        "import sys",
+        f"sys.path[:0] = {places!r}",
+        "import warm",
+        f"sys.exit(warm.forward({_server()!r}, sys.argv[1:]))",
+    )
+    path.write_text("\n".join(lines))
+    path.chmod(0o755)
+
+
+def forward(server: str, words: Sequence[str]) -> int:
+    """Run a command with the streams of this process, and pass signals on to it."""
+    process = _fork(words, os.environ, None, [0, 1, 2], server)
+
+    def send(number: int, _: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, send)
+    code = process.wait()
+    return code if code >= 0 else 128 - code
 
 
 class Process:
@@ -131,7 +163,11 @@ class Process:
 
 
 def _fork(
-    words: Sequence[str], environment: Mapping[str, str], cwd: Path | None, streams: list[int]
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    cwd: Path | None,
+    streams: list[int],
+    server: str | None = None,
 ) -> Process:
     request = {
         "words": list(words),
@@ -139,7 +175,7 @@ def _fork(
         "cwd": str(cwd or Path.cwd()),
     }
     line = socket.socket(socket.AF_UNIX)
-    line.connect(_server())
+    line.connect(server or _server())
     socket.send_fds(line, [b"."], streams)
     line.sendall(json.dumps(request).encode() + b"\n")
     return Process(words, line)

@@ -50,9 +50,9 @@ class Shell:
         )
 
     @contextmanager
-    def serving(self, *words: str) -> Iterator[httpx2.Client]:
+    def serving(self, *words: str, log: Path | None = None) -> Iterator[httpx2.Client]:
         """`arena serve` on a free port until the block ends; yields a client."""
-        with warm.serve(self.environment, *words) as server:
+        with warm.serve(self.environment, *words, log=log) as server:
             try:
                 with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as client:
                     yield client

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from acceptance.conftest import Shell, end
+from acceptance_chain import chain_up, with_exports
 from anvil_node import new_anvil
 
 SECRET = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318"
@@ -16,26 +17,11 @@ ADDRESS = "0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"
 NOWHERE = "0x" + "22" * 20
 
 
-def with_exports(shell: Shell, output: str) -> Shell:
-    """The shell after `eval` of a command's output."""
-    script = f"{output}\nenv -0"
-    done = subprocess.run(
-        ["bash", "-c", script], env=shell.environment, capture_output=True, text=True, check=True
-    )
-    pairs = (line.partition("=") for line in done.stdout.split("\0"))
-    found = {name: value for name, _, value in pairs if name.startswith("ARENA_CHAIN")}
-    return replace(shell, variables={**shell.variables, **found})
-
-
 @pytest.fixture
 def on_chain(shell: Shell) -> Iterator[Shell]:
     """A user whose settings are those that `arena chain up` printed."""
-    new_anvil(shell.home / "chain")
-    done = shell.arena("chain", "up", "--background", "--port", "0")
-    assert done.returncode == 0, done.stderr
-    yield with_exports(shell, done.stdout)
-    stopped = shell.arena("chain", "down")
-    assert stopped.returncode == 0, stopped.stderr
+    with chain_up(shell) as user:
+        yield user
 
 
 def test_a_contract_is_deployed_once_and_checked(on_chain: Shell):
@@ -60,8 +46,11 @@ def test_a_contract_is_deployed_once_and_checked(on_chain: Shell):
     assert status["contract"]["address"] == again["contract"]
     assert (status["contract"]["is_deployed"], status["contract"]["is_artifact"]) == (True, True)
     assert (status["block_number"], status["unfinished"]) == (2, [])
+    contract = status["contract"]
+    assert (contract["task_count"], contract["held"], contract["balance"]) == (0, "0", "0")
     text = used.arena("chain", "status").stdout
     assert f"{again['contract']}: the contract that ships with Arena" in text
+    assert "tasks      0\nmoney      0 ETH held, balance 0 ETH\n" in text
     assert "no unfinished transactions" in text
 
 
@@ -80,7 +69,9 @@ def test_the_chain_is_kept_between_starts(on_chain: Shell):
 def test_status_tells_a_wrong_contract_from_none(on_chain: Shell):
     on_chain.json("chain", "deploy", "--as", "alice")
     none = replace(on_chain, variables={**on_chain.variables, "ARENA_CHAIN_CONTRACT": NOWHERE})
-    assert "there is no contract on this chain" in none.arena("chain", "status").stdout
+    text = none.arena("chain", "status").stdout
+    assert "there is no contract on this chain" in text
+    assert "held" not in text
     other = replace(on_chain, variables={**on_chain.variables, "ARENA_CHAIN_ID": "1"})
     failed = other.arena("chain", "status")
     assert failed.returncode == 2
@@ -165,3 +156,25 @@ def test_a_private_key_is_seen_nowhere(on_chain: Shell):
             seen.append(file.read_bytes().decode("latin-1"))
     raw = bytes.fromhex(SECRET).decode("latin-1")
     assert not [text for text in seen if SECRET in text.lower() or raw in text]
+
+
+def test_a_party_whose_key_is_elsewhere_has_a_name(shell: Shell):
+    assert "arena chain party NAME ADDRESS" in shell.arena("chain", "parties").stdout
+    named = shell.arena("chain", "party", "judy", ADDRESS)
+    assert named.stdout == f"judy is {ADDRESS.lower()}\n"
+    assert f"judy   {ADDRESS.lower()}" in shell.arena("chain", "parties").stdout
+    taken = shell.arena("chain", "party", "judy", NOWHERE)
+    assert (taken.returncode, "belongs to one address" in taken.stderr) == (2, True)
+    assert shell.json("chain", "parties")["parties"] == [
+        {"name": "judy", "address": ADDRESS.lower()}
+    ]
+
+
+def test_a_home_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path):
+    new_anvil(tmp_path)
+    user = Shell(home=Path("/proc/nowhere"), variables={"ARENA_CHAIN_PASSWORD": "a password"})
+    for words in (("up", "--port", "0"), ("demo",), ("key", "new", "zoe")):
+        failed = user.arena("chain", *words)
+        assert failed.returncode in (2, 3)
+        assert failed.stderr.startswith("error: cannot write "), failed.stderr
+        assert failed.stderr.count("\n") == 1

@@ -107,8 +107,12 @@ class Anvil:
         survives this process, and is not interrupted by Ctrl-C in its terminal.
         """
         program = find_anvil()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self._folder / "anvil.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        path = self._folder / "anvil.lock"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise InfrastructureError(f"cannot write {path}: {error.strerror}") from None
         with contextlib.closing(os.fdopen(lock)):
             if not _is_free(lock):
                 known = self.running()

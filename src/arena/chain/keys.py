@@ -182,15 +182,17 @@ class Keys:
     def _store(self, name: str, account: "LocalAccount") -> str:
         check_party("the name", name)
         encrypted = json.dumps(account.encrypt(self._secret)).encode()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{name}.json"
         try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Of two concurrent callers the second gets FileExistsError and uses the first key.
             write_atomically(path, encrypted, mode=0o600, overwrite=False)
         except FileExistsError:
             found = self._stored_address(name)
             assert found is not None
             return found
+        except OSError as error:
+            raise InvalidInput(f"cannot write {path}: {error.strerror}") from None
         return account.address
 
     def _stored_address(self, name: str) -> str | None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from arena.amounts import MAX_DECIMALS, Amount, Currency
 from arena.chain.calls import ContractCall, Relayed, move_call, post_call, signed_fields
 from arena.chain.descriptions import Descriptions
-from arena.chain.errors import MissingKey
+from arena.chain.errors import MissingKey, NoContract
 from arena.chain.intent import NewTransaction
 from arena.chain.money import ChainMoney
 from arena.chain.node import Node
@@ -99,7 +99,13 @@ class EvmLedger:
         if earlier := await self._receipts.earlier(task.team_id, key, offer_digest(task)):
             return earlier
         check_terms(task, await self.now())
-        await self._receipts.simulate(await self._posting(task, cid_of(task.description.encode())))
+        posting = await self._posting(task, cid_of(task.description.encode()))
+        if not await self._receipts.simulate(posting):
+            # Many contracts take ether with any call; the market's answers with the task's number.
+            raise NoContract(
+                f"the contract at {self.contract} is not the market's: correct "
+                "ARENA_CHAIN_CONTRACT; `arena chain status` compares it"
+            )
         return None
 
     async def post_task(self, task: Task, *, key: CallKey) -> Receipt:
@@ -270,6 +276,7 @@ class EvmLedger:
             return await read_task(connection, team_id, task_id)
 
     async def _posting(self, task: Task, description_cid: str) -> Sent:
+        sender = self._senders.key_of(task.poster)  # first: without it the rest is of no use
         named = (task.poster, task.judge, task.fallback_judge, task.arbiter)
         addresses = {
             name: await self.parties.address_of(name) for name in named if name is not None
@@ -279,7 +286,7 @@ class EvmLedger:
             contract=self.contract,
             call=post_call(task, addresses, description_cid),
             action=Action.POST,
-            sender=self._senders.key_of(task.poster),
+            sender=sender,
         )
 
     async def _move(self, task: Task, call: Call, proof: Proof | None) -> Sent:
@@ -331,7 +338,13 @@ class EvmLedger:
 
     async def _relayed(self, task: Task, call: Call, proof: Proof) -> Relayed:
         """The agent's signed act; an error if the contract would not accept the signature."""
-        address = await self.parties.address_of(call.by)
+        try:
+            address = await self.parties.address_of(call.by)
+        except MissingKey:
+            raise MissingKey(
+                f"agent {call.by!r} has no wallet, and tasks on a chain need one: make a key with "
+                "`arena chain key new ID` and join with that id"
+            ) from None
         act, fields = signed_fields(task, call, address, proof.expires_at)
         signer = recover(await self._domain(task), act, fields, proof.signature)
         if signer.lower() != address:

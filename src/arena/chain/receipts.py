@@ -49,11 +49,14 @@ class Receipts:
         self._keys = keys
         self._projection = projection
         self._wait_seconds = wait_seconds
+        self._checked: set[str] = set()
+        """The contracts that are on the chain."""
 
-    async def simulate(self, sent: Sent) -> None:
-        """Raise what the contract would say now, if the sender had enough money."""
+    async def simulate(self, sent: Sent) -> bytes:
+        """What the contract would answer now, if the sender had enough money, or raise."""
+        await self._check(sent.contract)
         try:
-            await self._node.call(
+            return await self._node.call(
                 sent.contract,
                 sent.call.data,
                 sender=self._keys.address_of(sent.sender),
@@ -66,6 +69,7 @@ class Receipts:
 
     async def send(self, sent: Sent, key: CallKey, digest: str) -> Receipt:
         """Send a call; the same key again returns the receipt of the first."""
+        await self._check(sent.contract)
         new = NewTransaction(
             team_id=sent.team_id,
             key=key,
@@ -84,6 +88,12 @@ class Receipts:
             await self.simulate(sent)
             raise
         return await self.of_intent(intent)
+
+    async def _check(self, contract: str) -> None:
+        """Refuse an address without a contract: it takes any call, and keeps the money."""
+        if contract not in self._checked:
+            await self._node.check_contract(contract)
+            self._checked.add(contract)
 
     async def earlier(self, team_id: str, key: CallKey, digest: str) -> Receipt | None:
         """The receipt of the earlier call with this key; None if there is none."""

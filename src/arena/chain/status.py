@@ -6,13 +6,17 @@ from datetime import datetime
 
 from arena import clock
 from arena.chain.artifact import load_artifact
-from arena.chain.errors import NoContract
+from arena.chain.contract import decode_result, encode_call
+from arena.chain.errors import NoContract, Reverted
 from arena.chain.keys import Keys
 from arena.chain.node import Node
 from arena.chain.records.transactions import Transactions
 from arena.chain.wei import GWEI, in_coins
 from arena.settings import Settings
 from arena.store.database import Database
+
+WORD_BYTES = 32
+"""Of a number that a contract returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,12 @@ class ContractStatus:
     source_sha256: str
     """Of the contract that ships with Arena."""
     compiler: str
+    task_count: int | None
+    """How many tasks were posted; None, like `held`, if it is no contract of the market."""
+    held: str | None
+    """What it owes: rewards of live tasks, bonds and credits; decimal text."""
+    balance: str
+    """What it has: never less than that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +92,7 @@ async def read_status(
     settings: Settings, node: Node, keys: Keys, database: Database
 ) -> ChainStatus:
     """Ask the node and the database."""
+    contract = settings.chain_contract
     chain_id, genesis = await node.chain_id(), await node.genesis()
     head, fees = await node.head(), await node.fees()
     waiting = await Transactions(database).unfinished()
@@ -95,7 +106,7 @@ async def read_status(
         base_fee_gwei=fees.base_fee / GWEI,
         currency=settings.chain_currency,
         confirmations=settings.chain_confirmations,
-        contract=await _contract(node, settings.chain_contract),
+        contract=await read_contract(node, contract) if contract else None,
         keys=[
             replace(one, balance=in_coins(await node.balance(one.address)))
             for one in known_keys(keys)
@@ -125,18 +136,31 @@ def known_keys(keys: Keys) -> list[KeyStatus]:
     return [KeyStatus(name=name, address=address) for name, address in found if address]
 
 
-async def _contract(node: Node, address: str | None) -> ContractStatus | None:
-    if address is None:
-        return None
+async def read_contract(node: Node, address: str) -> ContractStatus:
+    """What is at an address, and what it holds."""
     artifact = load_artifact()
     try:
         code = await node.check_contract(address)
     except NoContract:
         code = b""
+    held = await _number(node, address, "held")
     return ContractStatus(
         address=address,
         is_deployed=bool(code),
         is_artifact=code == artifact.runtime_bytecode,
         source_sha256=artifact.source_sha256,
         compiler=artifact.compiler,
+        task_count=await _number(node, address, "taskCount"),
+        held=None if held is None else in_coins(held),
+        balance=in_coins(await node.balance(address)),
     )
+
+
+async def _number(node: Node, address: str, function: str) -> int | None:
+    """A number of the contract; None if it has no such function."""
+    try:
+        returned = await node.call(address, encode_call(function))
+    except Reverted:
+        return None
+    # An address without a contract returns nothing.
+    return int(decode_result(function, returned)) if len(returned) == WORD_BYTES else None

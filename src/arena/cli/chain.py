@@ -19,10 +19,11 @@ from arena.chain.sending import OutboxOptions
 from arena.chain.status import ChainStatus, KeyStatus, known_keys, read_status
 from arena.chain.wei import DECIMALS
 from arena.cli import chain_jobs, chain_standards, output
-from arena.cli.connection import settings_of, wait_for
+from arena.cli.connection import call, settings_of, wait_for
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
 from arena.errors import InfrastructureError, NotFound
+from arena.operations.market import MarketOperations, MarketPartyList
 from arena.settings import Settings
 from arena.store.database import Database
 from arena.text import UNKNOWN
@@ -38,7 +39,7 @@ FUNDS = 10_000 * 10**DECIMALS
 """What `arena chain up` gives to each key of this machine that has less than a hundredth of it."""
 MAX_KEY_CHARACTERS = 200
 
-PartyName = Annotated[str, typer.Argument(metavar="NAME", help="Whose key.")]
+PartyName = Annotated[str, typer.Argument(metavar="NAME", help="The party.")]
 
 
 @app.command("up")
@@ -204,6 +205,10 @@ def _print_status(found: ChainStatus) -> None:
     output.line(f"block      {found.block_number}, {found.block_age_seconds} s old")
     output.line(f"gas        {found.base_fee_gwei:g} gwei")
     output.line(f"contract   {_contract_line(found)}")
+    if found.contract and found.contract.held is not None:
+        held, balance = found.contract.held, found.contract.balance
+        output.line(f"tasks      {found.contract.task_count}")
+        output.line(f"money      {held} {found.currency} held, balance {balance} {found.currency}")
     if found.keys:
         rows = [(one.name, one.address, one.balance or UNKNOWN) for one in found.keys]
         print_table(("party", "address", found.currency), rows, right=(found.currency,))
@@ -266,6 +271,45 @@ def import_key(context: typer.Context, name: PartyName) -> None:
     else:
         text = sys.stdin.read(MAX_KEY_CHARACTERS)
     output.line(Keys(settings_of(context)).add(name, text))
+
+
+@app.command("parties")
+def list_parties(context: typer.Context, as_json: Json = False) -> None:
+    """List every party whose address is known."""
+    found = call(context, MarketOperations, lambda arena: arena.market_parties())
+    output.show(found, _print_parties, as_json=as_json)
+
+
+def _print_parties(found: MarketPartyList) -> None:
+    if not found.parties:
+        output.line("no parties here; name one with: arena chain party NAME ADDRESS")
+        return
+    print_table(("party", "address"), [(one.name, one.address) for one in found.parties])
+
+
+@app.command("party")
+def name_party(
+    context: typer.Context,
+    name: PartyName,
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="0x and 40 digits.")],
+) -> None:
+    """Name an address, for a party whose key is elsewhere."""
+    named = call(
+        context, MarketOperations, lambda arena: arena.name_market_party(name=name, address=address)
+    )
+    output.line(f"{named.name} is {named.address}")
+
+
+@app.command("demo")
+def demo(context: typer.Context) -> None:
+    """Run two paid tasks on a local chain, from posting to payment.
+
+    It needs no settings and uses no other chain: its node, keys and data are in the folder
+    chain-demo of ARENA_HOME, which is recreated each time.
+    """
+    from arena.cli.chain_demo import run_demo  # here to save start-up: it loads the whole market
+
+    wait_for(run_demo(settings_of(context)))
 
 
 def _anvil(settings: Settings) -> Anvil:

@@ -59,15 +59,7 @@ async def _judge(settings: Settings, name: str, poll_seconds: float | None, at_o
             if settings.server
             else operations.arena
         )
-        flow = JudgeFlow(
-            _judge_market(settings, operations, own),
-            name,
-            own.market.contents,
-            own.resources,
-            sandbox=settings.sandbox,
-            report=_report,
-            at_once=at_once,
-        )
+        flow = judge_flow(operations, own, name, at_once=at_once)
         if poll_seconds is None:
             count = await flow.step()
             for task in flow.claimed_elsewhere:
@@ -77,8 +69,21 @@ async def _judge(settings: Settings, name: str, poll_seconds: float | None, at_o
         await _watch(operations, flow, name, poll_seconds)
 
 
-def _judge_market(settings: Settings, operations: Operations, own: Arena) -> JudgeMarket:
-    if not settings.server:
+def judge_flow(operations: Operations, own: Arena, name: str, *, at_once: int) -> JudgeFlow:
+    """A judge that evaluates with the rooms `own`, and prints what it does."""
+    return JudgeFlow(
+        _judge_market(operations, own),
+        name,
+        own.market.contents,
+        own.resources,
+        sandbox=own.settings.sandbox,
+        report=_report,
+        at_once=at_once,
+    )
+
+
+def _judge_market(operations: Operations, own: Arena) -> JudgeMarket:
+    if not own.settings.server:
         return LocalMarket(own.market, own.reviews, own.task_reviews, operations.team)
     from arena.client.judging import ServerMarket  # loads an HTTP library
 

@@ -12,7 +12,7 @@ from anvil_node import LocalChain
 from arena.amounts import Amount
 from arena.chain.artifact import load_artifact
 from arena.chain.contract import encode_call
-from arena.chain.errors import MissingKey, NodeUnreachable
+from arena.chain.errors import MissingKey, NoContract, NodeUnreachable
 from arena.chain.keys import Keys
 from arena.chain.wallet import WalletSigner
 from arena.content.tree import cid_of
@@ -200,6 +200,20 @@ async def test_terms_that_a_contract_cannot_keep_are_refused(settings: Settings,
         assert await stall.operations.all_tasks() == []
 
 
+async def test_no_reward_goes_to_an_address_that_is_not_the_market(
+    settings: Settings, chain: LocalChain
+):
+    # An address without a contract, and a contract that takes ether with any call.
+    takes_all = chain.deploy(bytes.fromhex("6001600c60003960016000f300"))
+    for address in ("0x" + 40 * "2", takes_all):
+        where = chain_settings(settings, chain, chain_contract=address)
+        async with opened(where) as stall:
+            before = await stall.balance("alice")
+            with pytest.raises(NoContract, match="ARENA_CHAIN_CONTRACT"):
+                await stall.post()
+            assert await stall.balance("alice") == before
+
+
 async def test_only_the_configured_team_has_the_chain(settings: Settings, chain: LocalChain):
     async with opened(chain_settings(settings, chain, chain_team="red")) as stall:
         with pytest.raises(InvalidInput, match="belong to the team 'red'"):
@@ -214,7 +228,7 @@ async def test_an_agent_without_a_wallet_is_told_so(settings: Settings, chain: L
         task_id = await stall.post()
         stall.operations.signer = Signer.new("plain")
         await stall.operations.register()
-        with pytest.raises(MissingKey, match="'plain' has no address on the chain"):
+        with pytest.raises(MissingKey, match="agent 'plain' has no wallet"):
             await stall.operations.apply(task_id)
 
 
