@@ -34,7 +34,11 @@ class Descriptions:
 
     async def read(self, cids: Iterable[str]) -> dict[str, str]:
         """The descriptions that are on this machine; a placeholder for the others."""
-        return {cid: await self._read(cid, self._get_here) or MISSING + cid for cid in cids}
+        return {cid: await self.find(cid) or MISSING + cid for cid in cids}
+
+    async def find(self, cid: str) -> str | None:
+        """A description that is on this machine; None if it is not."""
+        return await self._read(cid, self._get_here)
 
     async def fetch(self, cid: str) -> str | None:
         """A description from the network; None if it cannot be had now."""

@@ -225,6 +225,7 @@ class EvmLedger:
             self._has_resumed = True
             with suppress(ArenaError):  # the node is away: `following` and the next move try again
                 await self._outbox.advance()
+                await self._projection.fill_descriptions()
         await self._projection.refresh()
 
     async def advance(self) -> None:

@@ -1,6 +1,6 @@
 """The market's tables as a projection of the chain: every contract that has tasks here is read."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from arena.amounts import MAX_DECIMALS, Currency
@@ -77,12 +77,19 @@ class ChainProjection:
             await reader.read()
         self.problem = None
 
+    async def fill_descriptions(self) -> None:
+        """Take descriptions that were not there yet from this machine, if they have come."""
+        await self._fill(self._descriptions.find)
+
     async def fetch_descriptions(self) -> None:
         """Look in the content network for descriptions that were not there yet."""
+        await self._fill(self._descriptions.fetch)
+
+    async def _fill(self, find: Callable[[str], Awaitable[str | None]]) -> None:
         for contract in await self._opened():
             place = await self.place(contract)
             for task_id, cid in (await self._without_description(place)).items():
-                if text := await self._descriptions.fetch(cid):
+                if text := await find(cid):
                     await self._store_description(place, task_id, text)
 
     @shielded

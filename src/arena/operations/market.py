@@ -44,8 +44,8 @@ class MarketInfo:
     """This score pays, one less refunds."""
     now: datetime
     """The time that windows of new tasks are compared with: that of the ledger."""
-    server_now: datetime
-    """The time of the server."""
+    server_now: datetime | None = None
+    """The time of the server; null from a server of 0.1, where it is `now`."""
     network: Annotated[str | None, Field(examples=["eip155:31337"])] = None
     """The chain of new tasks; null for the embedded ledger."""
     contract: str | None = None
@@ -114,14 +114,15 @@ class MarketOperations(OperationGroup):
         """The market of the team: its id, currency and time."""
         market = self.arena.market
         ledger = market.ledger
+        server_now = await market.embedded.now()
         info = MarketInfo(
             market=await market.embedded.market_id(self.team),
             ledger=ledger.name,
             currency=ledger.currency.code,
             decimals=ledger.currency.decimals,
             min_pass_score=MIN_PASS_SCORE,
-            now=clock.now(),
-            server_now=clock.now(),
+            now=server_now,
+            server_now=server_now,
         )
         if not self.arena.settings.has_chain:
             return info
@@ -289,7 +290,10 @@ class MarketOperations(OperationGroup):
     ) -> Proof:
         if self._market_id is None:
             market = await self.market()
-            self._market_id, self._behind = market.market, market.server_now - clock.now()
+            self._market_id, self._behind = (
+                market.market,
+                (market.server_now or market.now) - clock.now(),
+            )
         signer, at = self._agent(), clock.now() + self._behind
         place = SigningPlace(market=self._market_id, task_id=task_id, content=content, at=at)
         if task_id is not None and is_wallet(signer.public_key):

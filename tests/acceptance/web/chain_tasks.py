@@ -12,7 +12,8 @@ from arena.amounts import MAX_DECIMALS, Currency
 from arena.chain.contract import ContractEvent
 from arena.chain.descriptions import MISSING
 from arena.chain.records.events import Names, add_contract_events, remove_blocks
-from arena.chain.replay import NOBODY, Place
+from arena.chain.replay import Place
+from arena.chain.terms import NOBODY
 from arena.clock import now
 from arena.market.records.book import lock_book
 from arena.settings import Settings

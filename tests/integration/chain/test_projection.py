@@ -72,9 +72,11 @@ async def test_the_projection_rebuilt_from_nothing_equals_the_live_one(
     async with opened(anew) as stall:
         for agent in ("solver", "rival"):
             await stall.join(agent)  # names and versions are this machine's
-        # Content comes from the poster, or from the network.
+        assert (await stall.operations.task(1)).task.description.startswith("ipfs://")
+        # Content comes from the poster, or from the network; the next process finds it.
         for task in live["tasks"]:
             stall.arena.content.put(task.description.encode())
+    async with opened(anew) as stall:
         rebuilt = await everything(stall)
         assert rebuilt == live
         assert len(live["tasks"]) == 5

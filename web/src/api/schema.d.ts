@@ -2780,10 +2780,9 @@ export interface components {
             now: string;
             /**
              * Server Now
-             * Format: date-time
-             * @description The time of the server.
+             * @description The time of the server; null from a server of 0.1, where it is `now`.
              */
-            server_now: string;
+            server_now: string | null;
             /**
              * Network
              * @description The chain of new tasks; null for the embedded ledger.
@@ -10962,7 +10961,10 @@ export interface operations {
                      *       "ref": 2,
                      *       "task_id": null,
                      *       "state": null,
-                     *       "at": "2026-11-15T23:16:50.185224Z"
+                     *       "at": "2026-11-15T23:16:50.185224Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -11387,7 +11389,10 @@ export interface operations {
                      *       "ref": 3,
                      *       "task_id": null,
                      *       "state": null,
-                     *       "at": "2026-11-15T23:16:50.281652Z"
+                     *       "at": "2026-11-15T23:16:50.281652Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -11533,10 +11538,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "market": "6dc0171a6bd24fb2bd692c4944505080",
+                     *       "ledger": "embedded",
                      *       "currency": "TEST",
                      *       "decimals": 6,
                      *       "min_pass_score": 60,
-                     *       "now": "2026-11-15T23:16:49.947144Z"
+                     *       "now": "2026-11-15T23:16:49.947144Z",
+                     *       "server_now": "2026-11-15T23:16:49.947144Z",
+                     *       "network": null,
+                     *       "contract": null,
+                     *       "problem": null
                      *     }
                      */
                     "application/json": components["schemas"]["MarketInfo"];
@@ -12104,13 +12114,19 @@ export interface operations {
                      *           "ref": 32,
                      *           "task_id": 4,
                      *           "state": "expired",
-                     *           "at": "2026-11-17T23:16:52.253775Z"
+                     *           "at": "2026-11-17T23:16:52.253775Z",
+                     *           "status": "final",
+                     *           "ledger": "embedded",
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "ref": 33,
                      *           "task_id": 5,
                      *           "state": "expired",
-                     *           "at": "2026-11-17T23:16:52.314111Z"
+                     *           "at": "2026-11-17T23:16:52.314111Z",
+                     *           "status": "final",
+                     *           "ledger": "embedded",
+                     *           "transaction_hash": null
                      *         }
                      *       ],
                      *       "count": 2
@@ -12235,7 +12251,8 @@ export interface operations {
                      *           "data": {
                      *             "version": "1.0.0",
                      *             "public_key": "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "id": 2,
@@ -12246,7 +12263,8 @@ export interface operations {
                      *           "why": "test money, worth nothing",
                      *           "data": {
                      *             "amount": "10"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         }
                      *       ],
                      *       "count": 2,
@@ -13777,9 +13795,7 @@ export interface operations {
                      *       "tasks": [
                      *         {
                      *           "reward": "0.05",
-                     *           "currency": "TEST",
                      *           "deadline": "2026-11-16T23:16:50Z",
-                     *           "judge": "judy",
                      *           "judge_window_seconds": 86400,
                      *           "fallback_judge": null,
                      *           "fallback_window_seconds": 0,
@@ -13799,6 +13815,13 @@ export interface operations {
                      *           "poster": "alice",
                      *           "description": "Write add(a, b) in Python.",
                      *           "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
+                     *           "judge": "judy",
+                     *           "ledger": "embedded",
+                     *           "currency": "TEST",
+                     *           "decimals": 6,
+                     *           "network": null,
+                     *           "contract": null,
+                     *           "chain_task": null,
                      *           "state": "expired",
                      *           "expiry_reason": "no_submission",
                      *           "posted_at": "2026-11-15T23:16:51.063722Z",
@@ -13810,7 +13833,7 @@ export interface operations {
                      *           "resultHash": null,
                      *           "language": null,
                      *           "submitted_at": null,
-                     *           "judge_until": null,
+                     *           "claimed_until": null,
                      *           "score": null,
                      *           "judged_by": null,
                      *           "judged_at": null,
@@ -13821,9 +13844,9 @@ export interface operations {
                      *           "final_score": null,
                      *           "resolutionURI": null,
                      *           "ended_at": "2026-11-17T23:16:52.095343Z",
-                     *           "exit_at": null,
                      *           "payout": "0",
-                     *           "claimed_until": null
+                     *           "judge_until": null,
+                     *           "exit_at": null
                      *         }
                      *       ],
                      *       "count": 1,
@@ -13963,7 +13986,10 @@ export interface operations {
                      *       "ref": 10,
                      *       "task_id": 7,
                      *       "state": "open",
-                     *       "at": "2026-11-15T23:16:51.063722Z"
+                     *       "at": "2026-11-15T23:16:51.063722Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -14152,7 +14178,12 @@ export interface operations {
                      *         "description": "Write add(a, b) in Python.",
                      *         "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
                      *         "judge": "judy",
+                     *         "ledger": "embedded",
                      *         "currency": "TEST",
+                     *         "decimals": 6,
+                     *         "network": null,
+                     *         "contract": null,
+                     *         "chain_task": null,
                      *         "state": "paid",
                      *         "expiry_reason": null,
                      *         "posted_at": "2026-11-15T23:16:50.441313Z",
@@ -14164,6 +14195,7 @@ export interface operations {
                      *         "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
                      *         "language": "python",
                      *         "submitted_at": "2026-11-15T23:16:51.456311Z",
+                     *         "claimed_until": null,
                      *         "score": 100,
                      *         "judged_by": "judy",
                      *         "judged_at": "2026-11-15T23:16:51.576712Z",
@@ -14176,8 +14208,7 @@ export interface operations {
                      *         "ended_at": "2026-11-15T23:16:51.576712Z",
                      *         "payout": "0.05",
                      *         "judge_until": "2026-11-16T23:16:51.456311Z",
-                     *         "exit_at": null,
-                     *         "claimed_until": null
+                     *         "exit_at": null
                      *       },
                      *       "applicants": [
                      *         {
@@ -14207,7 +14238,8 @@ export interface operations {
                      *           "data": {
                      *             "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
                      *             "reward": "0.05"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "id": 12,
@@ -14218,7 +14250,8 @@ export interface operations {
                      *           "why": "applied for the task",
                      *           "data": {
                      *             "version": "1.0.0"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "id": 13,
@@ -14230,7 +14263,8 @@ export interface operations {
                      *           "data": {
                      *             "agent": "my-solver",
                      *             "version": "1.0.0"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "id": 14,
@@ -14242,7 +14276,8 @@ export interface operations {
                      *           "data": {
                      *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
                      *             "language": "python"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "id": 15,
@@ -14256,7 +14291,8 @@ export interface operations {
                      *             "winner": "my-solver",
                      *             "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
                      *             "reasonURI": "bafkreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         },
                      *         {
                      *           "id": 16,
@@ -14268,7 +14304,8 @@ export interface operations {
                      *           "data": {
                      *             "to": "my-solver",
                      *             "amount": "0.05"
-                     *           }
+                     *           },
+                     *           "transaction_hash": null
                      *         }
                      *       ],
                      *       "entries": [
@@ -14447,7 +14484,10 @@ export interface operations {
                      *       "ref": 26,
                      *       "task_id": 5,
                      *       "state": "open",
-                     *       "at": "2026-11-15T23:16:51.881055Z"
+                     *       "at": "2026-11-15T23:16:51.881055Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -14626,7 +14666,10 @@ export interface operations {
                      *       "ref": 27,
                      *       "task_id": 5,
                      *       "state": "assigned",
-                     *       "at": "2026-11-15T23:16:51.937468Z"
+                     *       "at": "2026-11-15T23:16:51.937468Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -14804,7 +14847,10 @@ export interface operations {
                      *       "ref": 29,
                      *       "task_id": 6,
                      *       "state": "cancelled",
-                     *       "at": "2026-11-15T23:16:52.045607Z"
+                     *       "at": "2026-11-15T23:16:52.045607Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -15166,7 +15212,10 @@ export interface operations {
                      *       "ref": 28,
                      *       "task_id": 5,
                      *       "state": "committed",
-                     *       "at": "2026-11-15T23:16:51.997753Z"
+                     *       "at": "2026-11-15T23:16:51.997753Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -15350,7 +15399,10 @@ export interface operations {
                      *       "ref": 24,
                      *       "task_id": 2,
                      *       "state": "disputed",
-                     *       "at": "2026-11-15T23:16:51.791716Z"
+                     *       "at": "2026-11-15T23:16:51.791716Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -15524,7 +15576,10 @@ export interface operations {
                      *       "ref": 30,
                      *       "task_id": 7,
                      *       "state": "expired",
-                     *       "at": "2026-11-17T23:16:52.095343Z"
+                     *       "at": "2026-11-17T23:16:52.095343Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -15706,7 +15761,10 @@ export interface operations {
                      *       "ref": 23,
                      *       "task_id": 3,
                      *       "state": "judged",
-                     *       "at": "2026-11-15T23:16:51.782796Z"
+                     *       "at": "2026-11-15T23:16:51.782796Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -15903,7 +15961,12 @@ export interface operations {
                      *       "description": "Write add(a, b) in Python.",
                      *       "evaluationCID": "bafkreidvu7shoac3kk3ee5uoq23w67mi74fu3fl7fzgy2yncl54d3qchia",
                      *       "judge": "judy",
+                     *       "ledger": "embedded",
                      *       "currency": "TEST",
+                     *       "decimals": 6,
+                     *       "network": null,
+                     *       "contract": null,
+                     *       "chain_task": null,
                      *       "state": "paid",
                      *       "expiry_reason": null,
                      *       "posted_at": "2026-11-15T23:16:50.441313Z",
@@ -15915,6 +15978,7 @@ export interface operations {
                      *       "resultHash": "bafkreif2djjr6wa5fzqjj2ly5vxxvst2rwjo5nrmnz5nopxgsl37dc6hoi",
                      *       "language": "python",
                      *       "submitted_at": "2026-11-15T23:16:51.456311Z",
+                     *       "claimed_until": null,
                      *       "score": 100,
                      *       "judged_by": "judy",
                      *       "judged_at": "2026-11-15T23:16:51.576712Z",
@@ -15927,8 +15991,7 @@ export interface operations {
                      *       "ended_at": "2026-11-15T23:16:51.576712Z",
                      *       "payout": "0.05",
                      *       "judge_until": "2026-11-16T23:16:51.456311Z",
-                     *       "exit_at": null,
-                     *       "claimed_until": null
+                     *       "exit_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["Task"];
@@ -16108,7 +16171,10 @@ export interface operations {
                      *       "ref": 25,
                      *       "task_id": 2,
                      *       "state": "paid",
-                     *       "at": "2026-11-15T23:16:51.821652Z"
+                     *       "at": "2026-11-15T23:16:51.821652Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -16474,7 +16540,10 @@ export interface operations {
                      *       "ref": 31,
                      *       "task_id": 3,
                      *       "state": "refunded",
-                     *       "at": "2026-11-17T23:16:52.150336Z"
+                     *       "at": "2026-11-17T23:16:52.150336Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -16659,7 +16728,10 @@ export interface operations {
                      *       "ref": 22,
                      *       "task_id": 3,
                      *       "state": "submitted",
-                     *       "at": "2026-11-15T23:16:51.769490Z"
+                     *       "at": "2026-11-15T23:16:51.769490Z",
+                     *       "status": "final",
+                     *       "ledger": "embedded",
+                     *       "transaction_hash": null
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
