@@ -408,7 +408,7 @@ class ContractDoor:
 
 
 def differences(view: dict[str, Any], seen: Seen) -> list[str]:
-    """Where a view differs from what the events told."""
+    """Where a view differs from what the events say."""
     expected = {
         "terms": seen.terms,
         "poster": seen.poster,

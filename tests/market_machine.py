@@ -417,7 +417,7 @@ class MarketMachine:
         assert [event.at for event in seen] == sorted(event.at for event in seen)
 
     def check_projections(self) -> None:
-        """Reputations and executions follow from the events: computing them anew changes none."""
+        """Reputations and executions follow from the events: recomputing them changes none."""
         rebuilt = self.world.run(self.world.market.rebuild(self.team))
         assert (rebuilt.reputations, rebuilt.executions) == (0, 0), rebuilt
         assert rebuilt.tasks == len(self.model.jobs)

@@ -142,7 +142,7 @@ def _move(
 
 @app.command("rebuild")
 def rebuild(context: typer.Context, as_json: Json = False) -> None:
-    """Compute reputations and executions anew from the events of all tasks."""
+    """Compute reputations and executions again from the events of all tasks."""
     rebuilt = call(context, LedgerOperations, lambda arena: arena.rebuild_projections())
     output.show(rebuilt, _print_rebuilt, as_json=as_json)
 

@@ -17,7 +17,7 @@ from arena.scoring.history import Execution, ExecutionStatus, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilt:
-    """What computing the projections anew changed: nothing, if they were right."""
+    """What recomputing the projections changed: nothing, if they were right."""
 
     tasks: int
     """How many tasks were read."""

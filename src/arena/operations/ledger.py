@@ -89,7 +89,7 @@ class LedgerOperations(OperationGroup):
 
     @post("/api/ledger/rebuild", id="rebuild_projections", tag="ledger")
     async def rebuild_projections(self) -> Rebuilt:
-        """Compute the reputations and executions of the team's agents anew from the events."""
+        """Compute the reputations and executions of the team's agents again from the events."""
         return await self.arena.market.embedded.rebuild(self.team)
 
     @post("/api/ledger/deposit", tag="ledger", errors=(409,), body="TestMoney")

@@ -219,9 +219,9 @@ async def test_a_settled_verdict_is_feedback(desk: Desk):
     assert (task.state, task.score) == (TaskState.PAID, 87)
     given = await desk.give(task)
     assert (given.value, given.index, given.sent.status) == (87, 1, ReceiptStatus.FINAL)
-    (told,) = desk.reputation.events("NewFeedback")
+    (event,) = desk.reputation.events("NewFeedback")
     file = desk.arena.content.get(given.file_cid)
-    assert told == {
+    assert event == {
         "feedbackIndex": 1,
         "value": 87,
         "valueDecimals": 0,
@@ -423,10 +423,10 @@ async def test_an_open_request_is_answered_with_the_verdict(desk: Desk):
     desk.request()
     given = await desk.respond(task)
     assert (given.response, given.agent_id) == (87, 0)
-    (told,) = desk.validation.events("ValidationResponse")
+    (event,) = desk.validation.events("ValidationResponse")
     assert task.reason_uri is not None
     evidence = keccak(desk.arena.content.get(task.reason_uri))
-    assert told == {
+    assert event == {
         "response": 87,
         "responseURI": f"ipfs://{task.reason_uri}",
         "responseHash": evidence,

@@ -139,13 +139,13 @@ async def test_a_score_of_59_rejects_and_refunds(desk: Desk):
 async def test_the_reason_is_the_sha2_256_digest_in_the_cid_of_the_record(desk: Desk):
     job_id, cid = await desk.submitted()
     given = await desk.judge.judge(job_id, by="judy", result_cid=cid, standard=standard(60))
-    (told,) = desk.contract.events("JobCompleted")
-    assert told["reason"] == parse_cid(given.record_cid).digest
-    assert given.job.reason == f"0x{told['reason'].hex()}"
+    (event,) = desk.contract.events("JobCompleted")
+    assert event["reason"] == parse_cid(given.record_cid).digest
+    assert given.job.reason == f"0x{event['reason'].hex()}"
     # A record in one block: the digest is the hash of its bytes, which any tool can compute.
     data = desk.arena.content.get(given.record_cid)
     assert len(data) <= CHUNK_BYTES
-    assert told["reason"] == hashlib.sha256(data).digest()
+    assert event["reason"] == hashlib.sha256(data).digest()
     record = read_record(data)
     assert (record.standard_cid, record.submission_cid) == (cid_of_standard(standard(60)), cid)
     assert (await verify(desk.arena.content, given.record_cid, None)).outcome == "holds"

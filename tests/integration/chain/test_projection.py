@@ -68,15 +68,15 @@ async def test_the_projection_rebuilt_from_nothing_equals_the_live_one(
     async with opened(where) as stall:
         await several_tasks(stall, chain)
         live = await everything(stall)
-    anew = where.model_copy(update={"home": settings.home / "anew", "database_url": None})
-    async with opened(anew) as stall:
+    empty = where.model_copy(update={"home": settings.home / "empty", "database_url": None})
+    async with opened(empty) as stall:
         for agent in ("solver", "rival"):
             await stall.join(agent)  # names and versions are this machine's
         assert (await stall.operations.task(1)).task.description.startswith("ipfs://")
         # Content comes from the poster, or from the network; the next process finds it.
         for task in live["tasks"]:
             stall.arena.content.put(task.description.encode())
-    async with opened(anew) as stall:
+    async with opened(empty) as stall:
         rebuilt = await everything(stall)
         assert rebuilt == live
         assert len(live["tasks"]) == 5

@@ -770,7 +770,7 @@ export interface paths {
         put?: never;
         /**
          * Rebuild Projections
-         * @description Compute the reputations and executions of the team's agents anew from the events.
+         * @description Compute the reputations and executions of the team's agents again from the events.
          */
         post: operations["rebuild_projections"];
         delete?: never;
@@ -3105,7 +3105,7 @@ export interface components {
         };
         /**
          * Rebuilt
-         * @description What computing the projections anew changed: nothing, if they were right.
+         * @description What recomputing the projections changed: nothing, if they were right.
          */
         Rebuilt: {
             /**

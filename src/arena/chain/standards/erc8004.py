@@ -175,7 +175,7 @@ class ReputationRegistry:
                 keccak(file),
             ),
             by=by,
-            # By the record alone: one verdict is told once, to whichever number and by whomever.
+            # By the record alone: a verdict is given once, whatever the number and the giver.
             key=_key("feedback", self._contract, settled.record_cid),
             what=f"feedback on task {settled.task.id}",
         )

@@ -125,7 +125,7 @@ class JobContract:
             found = await self.caller.node.logs(at, first, last, topics) + found
             last = first - 1
         try:
-            return _told(found)
+            return _job_history(found)
         except ValueError as error:
             raise NotThisStandard(f"an event of job {job_id} of {self.address}: {error}") from None
 
@@ -261,7 +261,7 @@ def _once() -> CallKey:
     return CallKey(text=uuid4().hex, is_internal=True)
 
 
-def _told(logs: Sequence[Log]) -> JobHistory:
+def _job_history(logs: Sequence[Log]) -> JobHistory:
     deliverable = reason = None
     is_refunded = False
     for log in logs:

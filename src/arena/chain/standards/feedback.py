@@ -1,6 +1,6 @@
-"""A settled verdict as feedback (ERC-8004, text of 2026-01-25): what may be told, and the file.
+"""A settled verdict as feedback (ERC-8004, text of 2026-01-25): what may be given, and the file.
 
-Only a verdict that can no longer change is told to a registry: nothing there is ever deleted.
+Only a verdict that can no longer change is given to a registry: nothing there is ever deleted.
 """
 
 import asyncio

@@ -278,7 +278,7 @@ class EmbeddedLedger:
 
     @shielded
     async def rebuild(self, team_id: str) -> Rebuilt:
-        """Compute reputations and executions anew from the events of every task of the team."""
+        """Compute reputations and executions again from the events of every task of the team."""
         async with self._database.writing() as connection:
             await lock_book(connection, team_id)
             return await rebuild_projections(connection, team_id)

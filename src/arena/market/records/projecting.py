@@ -1,4 +1,4 @@
-"""Writes what follows from the events of tasks (`market/projection.py`), or computes it anew."""
+"""Writes what follows from the events of tasks (`market/projection.py`), or recomputes it."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
