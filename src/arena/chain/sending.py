@@ -226,6 +226,7 @@ class Sending:
         return changed or await self._records.get(intent.id)
 
     async def _abandoned(self, intent: Intent, refused: Refused) -> Intent:
+        """Give an intent up, unless its row has changed; returns the row as it is now."""
         columns = {"state": IntentState.ABANDONED, "reason": refused.message}
         changed = await self._records.change(intent, **columns)
         return changed or await self._records.get(intent.id)
@@ -239,7 +240,12 @@ class Sending:
                 return await self._sent(intent)
         except NodeUnreachable as error:
             return await self._noted(intent, error.message)
-        await self._abandoned(intent, refused)
+        found = await self._abandoned(intent, refused)
+        # On another machine, which does not share the lock, somebody may have changed the row.
+        while refused.why is Refusal.NONCE_TOO_LOW and not found.state.is_finished:
+            found = await self._abandoned(found, refused)  # no machine can send it any more
+        if not found.state.is_finished:
+            return found  # a machine that has sent it meanwhile goes on with it
         match refused.why:
             case Refusal.NONCE_TOO_LOW | Refusal.UNDERPRICED | Refusal.FEE_TOO_LOW:
                 return None

@@ -1,7 +1,9 @@
 """Transactions on a real node: each happens exactly once, or fails with a reason."""
 
+import asyncio
 import os
 import signal
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -408,6 +410,41 @@ async def test_a_key_that_is_used_elsewhere_gets_the_next_nonce(
         assert (done.state, done.nonce) == (IntentState.FINAL, 1)
         assert await outbox.unfinished() == []
     assert chain.balance(NOBODY) == 7
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2])
+async def test_a_nonce_that_is_lost_while_other_machines_look_is_replaced_by_the_next(
+    keyed: Settings, database: Database, chain: LocalChain, tmp_path: Path, looks: int
+):
+    """Two machines have no lock in common: each sees what the other has written, but not sent."""
+    is_lost = False
+
+    async def other_machine() -> None:
+        other = keyed.model_copy(update={"home": tmp_path / "other"})
+        own = Database(keyed.database)
+        async with outbox_of(other, own) as outbox:
+            await outbox.send(payment("theirs"))
+            for _ in range(looks):
+                await outbox.advance()
+        await own.close()
+
+    def lose(step: str, intent: object) -> None:
+        nonlocal is_lost
+        if step != "intent" or is_lost:
+            return
+        is_lost = True
+        chain.send_elsewhere(chain.accounts[0], nonce=0)
+        thread = threading.Thread(target=asyncio.run, args=(other_machine(),))
+        thread.start()
+        thread.join()
+
+    async with outbox_of(keyed, database, lose) as outbox:
+        sent = await outbox.send(payment())
+        done = await outbox.wait(sent.id, seconds=10)
+        assert (done.state, done.nonce) == (IntentState.FINAL, 2)
+        await outbox.advance()
+        assert await outbox.unfinished() == []
+    assert chain.balance(NOBODY) == 14
 
 
 async def test_a_foreign_transaction_with_its_nonce_fails_an_intent(
