@@ -11,7 +11,7 @@ help:  ## Show this list.
 setup:
 	@scripts/setup
 
-demo: setup  ## Benchmark the bundled agents, show the result, serve http://localhost:5109 (ONCE=1: no server).
+demo: setup  ## Benchmark the bundled agents in a project (demo/), show the result, serve http://localhost:5109 (ONCE=1: no server).
 	@scripts/demo $(if $(ONCE),--once)
 
 demo-market: setup  ## Post three paid tasks, let two agents compete, judge, show who was paid and why.
@@ -107,4 +107,4 @@ lock: setup  ## Choose the newest versions and write requirements.lock.
 	scripts/lock --upgrade
 
 clean:  ## Remove everything that was installed or built here.
-	rm -rf .venv .venv-lowest .arena .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules scripts/anvil/node_modules src/arena/dashboard/dist
+	rm -rf .venv .venv-lowest .arena demo .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules scripts/anvil/node_modules src/arena/dashboard/dist

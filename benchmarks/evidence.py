@@ -14,10 +14,12 @@ from uuid import UUID
 
 import psycopg
 
+from arena.catalog.suite import Suite
 from arena.catalog.test import Test
 from arena.scoring.components import cost_contribution
 
 TEAM = "bench"
+SUITE = "words"
 TESTS = 100
 TRIALS = 5
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +57,7 @@ class Generator:
             Test(
                 id=f"test-{number:03}",
                 name=f"Test {number}",
-                prompt="Say it",
+                prompt=f"Say it {number}",
                 expected={"contains": ["it"]},
                 category=f"category-{number % 5}",
                 tags=("even",) if number % 2 == 0 else (),
@@ -65,6 +67,7 @@ class Generator:
             for number in range(TESTS)
         ]
         self._digests = [test.digest for test in self._tests]
+        self._suite = Suite(name=SUITE, tests=tuple(self._tests))
 
     def tables(self) -> Iterator[tuple[str, Sequence[str], Iterator[Row]]]:
         """Each table's name, columns and rows, in an order that satisfies the foreign keys."""
@@ -73,7 +76,10 @@ class Generator:
             for version in range(self._size.versions)
             for _ in range(self._size.runs_per_version)
         ]
-        yield "agent_benchmark_tests", ("digest", "body"), self._frozen()
+        yield "agent_team_boards", ("team_id", "default_suite", "ranks_reported"), self._team()
+        yield "agent_suites", ("team_id", "suite", "shown_version"), self._suites()
+        yield "agent_suite_versions", VERSION_COLUMNS, self._versions()
+        yield "agent_benchmark_tests", ("digest", "body", "fingerprint", "cluster"), self._frozen()
         yield "agent_benchmark_runs", RUN_COLUMNS, (self._run(*run) for run in runs)
         columns = ("run_id", "position", "test_id", "digest", "trials")
         yield "agent_benchmark_run_tests", columns, self._run_tests([run[1] for run in runs])
@@ -81,15 +87,27 @@ class Generator:
         yield "agent_execution_history", EXECUTION_COLUMNS, self._executions(runs)
         yield "agent_feedback", FEEDBACK_COLUMNS, self._feedback()
 
+    def _team(self) -> Iterator[Row]:
+        yield TEAM, SUITE, False
+
+    def _suites(self) -> Iterator[Row]:
+        yield TEAM, SUITE, self._suite.version
+
+    def _versions(self) -> Iterator[Row]:
+        when, manifest = self._moment(), json.dumps(self._suite.manifest)
+        yield TEAM, SUITE, self._suite.version, TESTS, manifest, when, when
+
     def _frozen(self) -> Iterator[Row]:
         for digest, test in zip(self._digests, self._tests, strict=True):
-            yield digest, json.dumps(test.as_json())
+            yield digest, json.dumps(test.as_json()), test.fingerprint, test.cluster
 
     def _run(self, version: int, run_id: str, _skill: float) -> Row:
         total, points = TESTS * TRIALS, TRIALS * sum(test.points for test in self._tests)
         when = self._moment()
-        counts = (total, total, 0, total, 0, 0.0, points, 0, 0.0)
-        return (run_id, TEAM, *name(version), "completed", *counts, True, when, when, when)
+        counts = (total, total, 0, total, 0, 0, 0.0, points, 0, 0.0)
+        suite = SUITE, self._suite.version, TESTS, TESTS, total
+        ended = "completed", *counts, *suite, True, when, when, when
+        return (run_id, TEAM, *name(version), *ended)
 
     def _run_tests(self, run_ids: Sequence[str]) -> Iterator[Row]:
         for run_id in run_ids:
@@ -135,17 +153,22 @@ class Generator:
                 yield (*row, self._moment())
 
     def _uuid(self) -> str:
-        return UUID(int=self._random.getrandbits(128), version=4).hex
+        return str(UUID(int=self._random.getrandbits(128), version=4))
 
     def _moment(self) -> str:
         moment = START + timedelta(seconds=self._random.randrange(10**7))
         return moment.strftime("%Y-%m-%d %H:%M:%S.000000")
 
 
+VERSION_COLUMNS = (
+    *("team_id", "suite", "version", "tests", "manifest", "created_at", "current_since"),
+)
 RUN_COLUMNS = (
     *("id", "team_id", "agent_id", "agent_version", "status"),
     *("total_tests", "completed_tests", "passed_tests", "failed_tests", "errored_tests"),
-    *("points_earned", "points_possible", "costed_tests", "duration_seconds"),
+    *("awaiting_tests", "points_earned", "points_possible", "costed_tests"),
+    "results_duration_seconds",
+    *("suite", "suite_version", "suite_tests", "test_count", "counted_results"),
     *("is_full", "created_at", "started_at", "completed_at"),
 )
 RESULT_COLUMNS = (

@@ -74,7 +74,7 @@ FIGURES: dict[str, tuple[Action, str]] = {
     "leaderboard, ten entries": (read_ten, "goal: at most 2"),
     "leaderboard, a page of 20": (read_page, "the small board has only half a page"),
     "one rating": (rate, "goal: at most 2"),
-    "leaderboard of a category": (read_category, "ranks the whole board, so it grows"),
+    "leaderboard of a category": (read_category, "goal: at most 2"),
 }
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from arena import clock
 from arena.assembly import Arena
+from arena.catalog.suite import Suite
 from arena.catalog.test import Test
 from arena.runs.item import Executed
 from arena.runs.records.lease import claim
@@ -214,6 +215,7 @@ async def run(house: Arena, era: str, step: Ran) -> UUID:
     tests = [
         a_test(
             id=f"t{number}",
+            prompt=f"Say it {number}",
             points=float(test.points),
             budget_tokens=test.budget,
             category=test.category,
@@ -228,7 +230,10 @@ async def run(house: Arena, era: str, step: Ran) -> UUID:
         agent_version=subject.version,
         is_full=step.is_full,
     )
-    run_id = (await create_run(database, new, tests)).id
+    suite = Suite(name="history", tests=tuple(tests))
+    # One board for all steps, though each has its own tests: the reference knows no versions.
+    suite.__dict__.update(version="0" * 64, groups=None)
+    run_id = (await create_run(database, new, tests, suite)).id
     await claim(database, run_id, TOKEN)
     results = _results(step, tests)
     if step.ending != "completed":
@@ -288,7 +293,8 @@ def tallies(steps: Sequence[Step]) -> dict[Who, Tally]:
             statuses = [outcome.status for test in step.tests for outcome in test.trials]
             if step.ending != "completed":
                 statuses = statuses[1:]
-            if statuses:
+            # A run changes the boards when it ends.
+            if statuses and step.ending != "running":
                 known.setdefault(step.who, Tally()).executions += statuses
             if step.ending == "completed" and step.is_full:
                 known.setdefault(step.who, Tally()).latest = (number, step)

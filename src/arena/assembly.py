@@ -37,10 +37,12 @@ if TYPE_CHECKING:
     from arena.reviews.review import Review
     from arena.reviews.reviews import Reviews, Settler
     from arena.runs.executor import RunExecutor
+    from arena.runs.pushing import Pushing
     from arena.runs.records.reader import RunReader
     from arena.runs.session import AgentSessions
     from arena.runs.watcher import RunWatcher
     from arena.sandbox.ports import SandboxProvider
+    from arena.scoring.boards import Boards
     from arena.scoring.scores import Scores
     from arena.store.database import Database
 
@@ -97,11 +99,24 @@ class Arena:
         return Scores(self.database, Weights.from_settings(weights) if weights else None)
 
     @cached_property
+    def boards(self) -> "Boards":
+        """Suites, the log of their boards, and what was archived."""
+        from arena.scoring.boards import Boards
+
+        return Boards(self.database)
+
+    @cached_property
     def catalog(self) -> "LiveCatalog":
         """The tests."""
         from arena.catalog.live import LiveCatalog
 
-        return LiveCatalog(self.settings.tests, home=self.settings.home / "benchmarks")
+        return LiveCatalog(
+            self.settings.tests,
+            project=self.settings.project_tests,
+            home=self.settings.home / "benchmarks",
+            builtin=self.settings.has_builtin,
+            own_suite=self.settings.own_suite,
+        )
 
     @cached_property
     def audits(self) -> "Audits":
@@ -113,9 +128,10 @@ class Arena:
     @cached_property
     def registry(self) -> "Registry":
         """The agents."""
-        from arena.agents.registry import Registry
+        from arena.agents.registry import BUILTIN_DIRECTORY, Registry
 
-        return Registry([self.settings.home / "agents", *self.settings.agents])
+        builtin = BUILTIN_DIRECTORY if self.settings.has_builtin else None
+        return Registry(self.settings.agent_folders, builtin=builtin)
 
     @cached_property
     def content(self) -> "ContentStore":
@@ -155,7 +171,13 @@ class Arena:
     @cached_property
     def sandbox(self) -> "SandboxProvider":
         """Runs untrusted code. Nothing is started before the first submission."""
-        sandbox = open_sandbox(self.settings)
+        from arena.sandbox.providers import provider_named
+
+        options: dict[str, object] = {}
+        if self.settings.sandbox == "daytona":
+            key = self.settings.daytona_api_key
+            options["api_key"] = key.get_secret_value() if key else ""
+        sandbox = provider_named(self.settings.sandbox)(**options)
         self._closing.push_async_callback(sandbox.close)
         return sandbox
 
@@ -245,9 +267,17 @@ class Arena:
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
         )
-        executor = RunExecutor(engine, self.catalog, self.registry, owner)
+        executor = RunExecutor(engine, self.catalog, self.registry, owner, settings)
         self._closing.push_async_callback(executor.close)
         return executor
+
+    @cached_property
+    def pushing(self) -> "Pushing":
+        """Sends runs to other servers, and takes those that are pushed."""
+        from arena.runs.pushing import Pushing
+
+        rooms = self.database, self.content, lambda: self.sandbox  # only code needs a sandbox
+        return Pushing(*rooms, self.settings, self.feed)
 
     @cached_property
     def market(self) -> "Market":
@@ -366,14 +396,3 @@ class Arena:
         folder = SealedFolder(self.settings.sealed_folder)
         is_of_a_team = self.settings.tokens and review.subject.kind is SubjectKind.TASK
         return folder.of_team(review.team_id) if is_of_a_team else folder
-
-
-def open_sandbox(settings: Settings) -> "SandboxProvider":
-    """The configured sandbox provider."""
-    from arena.sandbox.providers import provider_named
-
-    options: dict[str, object] = {}
-    if settings.sandbox == "daytona":
-        key = settings.daytona_api_key
-        options["api_key"] = key.get_secret_value() if key else ""
-    return provider_named(settings.sandbox)(**options)

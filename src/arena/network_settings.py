@@ -1,4 +1,4 @@
-"""Settings of what is outside Arena: the content network and the chain."""
+"""Settings of what is outside Arena: pushed runs, the content network and the chain."""
 
 import re
 from typing import Literal
@@ -20,6 +20,13 @@ class NetworkSettings(BaseModel):
     """Addresses of IPFS gateways that content is read from, every block verified."""
     ipfs_timeout_seconds: float = Field(default=30, gt=0, le=3600)
     """How long to look for content that is not stored here."""
+    push_max_mib: int = Field(default=64, ge=1, le=256)
+    """Size of a run that is pushed to this server."""
+    push_max_results: int = Field(default=50_000, ge=1, le=200_000)
+    """Results of a run that is pushed."""
+    push_quota_results: int | None = Field(default=None, ge=0)
+    """Results of all pushed runs of a team; 0: no limit. Default: 1,000,000 with tokens, no limit
+    without."""
     ledger: Literal["embedded", "evm"] = "embedded"
     """Where new tasks are posted: Arena's own ledger, or the contract on an EVM chain."""
     chain_url: SecretStr | None = None

@@ -1,30 +1,38 @@
 """Settings: from `ARENA_*` variables, then from `arena.toml`, then the defaults below.
 
-An empty variable counts as not set.
+An empty variable counts as not set. An `arena.toml` with a table `[project]` also counts for the
+folders below it; relative paths in it begin at its folder.
 """
 
 import difflib
-import functools
 import json
-import logging
 import os
-import tomllib
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import platformdirs
 from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from arena.errors import InvalidInput, nearest
 from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
 from arena.network_settings import NetworkSettings, address_problem, split
+from arena.project import (
+    FILE_NAME,
+    OWN_SUITE,
+    TABLE,
+    Project,
+    find_home,
+    find_project_file,
+    named_project_file,
+    read_project,
+    read_toml,
+    refuse_foreign_data,
+    shown,
+)
 from arena.team import DEFAULT_TEAM
 
-log = logging.getLogger(__name__)
-
-HOME_NAME = ".arena"
 MIN_TOKEN_LENGTH = 16
 MIB = 1024**2
 # With tokens, several teams share a server: each has a share that is generous, but not endless.
@@ -43,8 +51,11 @@ class Settings(NetworkSettings):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     home: Path = Field(default_factory=lambda: find_home(Path.cwd()))
-    """Folder of the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`. Default: `.arena`
-    in the current folder or the nearest one above it; if there is none, the user's data folder."""
+    """Folder of the embedded database, `benchmarks/*.yaml` and `agents/*.yaml`. Default: the data
+    folder of the project; without one, `.arena` in the current folder or the nearest one above it;
+    if there is none, the user's data folder."""
+    project: Project | None = None
+    """The project of the current folder; `ARENA_PROJECT` names the file of another."""
     database_url: SecretStr | None = None
     """PostgreSQL URL. Default: the embedded SQLite database in `home`."""
     host: str = "127.0.0.1"
@@ -58,9 +69,9 @@ class Settings(NetworkSettings):
     tokens: tuple[SecretStr, ...] = ()
     """Tokens that the server accepts, as `team:token`; required unless `host` is loopback."""
     tests: tuple[Path, ...] = ()
-    """Folders or files of tests besides `home/benchmarks`."""
+    """Folders or files of tests besides those of the project and `home/benchmarks`."""
     agents: tuple[Path, ...] = ()
-    """Folders of agent files, or single ones, besides `home/agents`."""
+    """Folders of agent files, or single ones, besides those of the project and `home/agents`."""
     sandbox: str = "namespace"
     """Provider for submitted code: namespace, docker, daytona, or one from a plugin."""
     daytona_api_key: SecretStr | None = None
@@ -197,6 +208,31 @@ class Settings(NetworkSettings):
         return weights
 
     @property
+    def has_builtin(self) -> bool:
+        """Whether the bundled tests and agents are included."""
+        return self.project is None or self.project.builtin
+
+    @property
+    def own_suite(self) -> str:
+        """The suite of the user's own tests: called like the project."""
+        return self.project.name if self.project else OWN_SUITE
+
+    @property
+    def project_tests(self) -> tuple[Path, ...]:
+        """The folders and files of the project's tests."""
+        return self.project.tests if self.project else ()
+
+    @property
+    def agent_folders(self) -> tuple[Path, ...]:
+        """Every folder and file of agents, in the order that decides whose a version is.
+
+        As for tests, the home comes last: a copy there never stands in for a file of the project,
+        or for one that was named.
+        """
+        own = self.project.agents if self.project else ()
+        return (*own, *self.agents, self.home / "agents")
+
+    @property
     def names_team(self) -> bool:
         """Whether a team was set, and not left to the default."""
         return "team" in self.model_fields_set
@@ -256,50 +292,70 @@ def read_settings(**given: Any) -> Settings:
     """The settings in force; `given` (from the command line) goes first, None means not given."""
     _refuse_misspelt(os.environ)
     try:
-        file, variables = _from_file(), _from_variables(os.environ)
+        variables = _from_variables(os.environ)
+        named = variables.pop(TABLE, None)
+        project, file = _from_files(named)
         values = file | variables
         if isinstance(file.get("weights"), dict) and isinstance(values["weights"], dict):
             # A variable may change one weight of several in the file.
             values["weights"] = {**file["weights"], **values["weights"]}
         values |= {name: value for name, value in given.items() if value is not None}
-        return Settings.model_validate(values)
+        if project is not None and "home" not in values:
+            if named is None:
+                refuse_foreign_data(project)
+            values["home"] = project.data
+        return Settings.model_validate(values | {TABLE: project})
     except ValidationError as error:
         raise InvalidInput("; ".join(map(_message, error.errors()))) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"arena.toml: {error}") from None
     except OSError as error:
-        raise InvalidInput(f"arena.toml cannot be read: {error.strerror}") from None
+        raise InvalidInput(f"{FILE_NAME} cannot be read: {error.strerror}") from None
 
 
-def find_home(folder: Path) -> Path:
-    """The `.arena` of a folder or of the nearest one above it, else the user's data folder.
-
-    A home names programs to execute, so one of another user is not used: anybody may create a
-    folder in /tmp.
-    """
-    for parent in (folder, *folder.parents):
-        home = parent / HOME_NAME
-        try:
-            # Also the link itself: its owner chooses what it points to.
-            owners = {home.lstat().st_uid, home.stat().st_uid}
-        except OSError:
-            continue
-        if not home.is_dir():
-            continue
-        if owners == {os.geteuid()}:
-            return home
-        _warn_of_foreign(home)
-    return Path(platformdirs.user_data_path("arena"))
-
-
-@functools.cache  # settings may be read more than once
-def _warn_of_foreign(home: Path) -> None:
-    log.warning("%s is not used: it belongs to another user; ARENA_HOME=%s uses it", home, home)
+def _from_files(named: str | None) -> tuple[Project | None, dict[str, Any]]:
+    """The project, and the settings in its file and in the `arena.toml` of the current folder."""
+    try:
+        file = named_project_file(named) if named else find_project_file(Path.cwd())
+    except OSError:
+        file = None  # the current folder has been deleted
+    project, values = None, dict[str, Any]()
+    if file is not None:
+        values = _known_keys(file, read_toml(file))
+        if TABLE not in values:
+            raise InvalidInput(f"{shown(file)} is not a project: it has no table [project]")
+        project = read_project(file, values.pop(TABLE))
+        if "home" in values:
+            raise InvalidInput(f"{shown(file)}: instead of home, set data in [project]")
+        values = _anchored(values, project.root)
+    here = Path(FILE_NAME)
+    if here.is_file() and TABLE not in (plain := read_toml(here)):
+        # A project file here has been read above, or is not to be used.
+        values |= _known_keys(here, plain)
+    return project, values
 
 
-def _from_file() -> dict[str, Any]:
-    path = Path("arena.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def _known_keys(file: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """The values, if all are settings."""
+    unknown = [name for name in values if name not in Settings.model_fields]
+    if unknown:
+        raise InvalidInput("; ".join(_not_a_setting(shown(file), name) for name in unknown))
+    return values
+
+
+def _anchored(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Settings from a file in `folder`: relative paths begin there, not at the current folder."""
+    anchored = dict(values)
+    for name in ("tests", "agents"):
+        paths = split(values.get(name), os.pathsep)
+        if isinstance(paths, list | tuple):
+            every = cast(list[object], paths)
+            anchored[name] = [folder / one if isinstance(one, str) else one for one in every]
+    if isinstance(languages := values.get("languages"), str):
+        anchored["languages"] = folder / languages
+    if isinstance(url := values.get("database_url"), str):
+        relative = re.match(r"(sqlite[^:]*:///)(?!/|:memory:)(?=.)", url)
+        if relative:
+            anchored["database_url"] = f"{relative[0]}{folder}/{url[relative.end() :]}"
+    return anchored
 
 
 def _from_variables(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -331,7 +387,11 @@ def _refuse_misspelt(environment: Mapping[str, str]) -> None:
 def _message(error: Any) -> str:
     name = ".".join(str(step) for step in error["loc"])
     if error["type"] == "extra_forbidden":
-        return f"arena.toml: {name} is not a setting{nearest(name, Settings.model_fields)}"
+        return _not_a_setting(FILE_NAME, name)
     # The value is left out on purpose: it may be a secret.
     message = str(error["msg"]).removeprefix("Value error, ")
     return f"setting {name} (ARENA_{name.split('.')[0].upper()}): {message}"
+
+
+def _not_a_setting(file: str, name: str) -> str:
+    return f"{file}: {name} is not a setting{nearest(name, Settings.model_fields)}"

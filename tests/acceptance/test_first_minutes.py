@@ -56,7 +56,9 @@ def test_a_missed_gate_says_why(shell: Shell, tmp_path: Path):
         "passed": False,
         "minimum": 80,
         "score": 50.0,
-        "reason": "missed: the score 50.0 % is below 80 %",
+        "reason": (reason := "missed: the score 50.0 % is below 80 %"),
+        "quarantined": 0,
+        "parts": [{"option": "--fail-under 80", "passed": False, "reason": reason}],
     }
     met = shell.arena(*words, "50", "--json")
     assert (met.returncode, json.loads(met.stdout)["gate"]["passed"]) == (0, True)

@@ -1,7 +1,8 @@
 """The README, followed literally in a new folder by a user with an empty home.
 
-Blocks marked `sh` are executed in order, files whose first line is their path are written, and
-blocks marked `text` must be what the commands print, apart from numbers, ids, bars and the ends of
+Blocks marked `sh` are executed in order, each in the folder that the one before ended in. Files
+whose first line is their path are written; where a command has made the file, it must be as shown.
+Blocks marked `text` must be what the commands print, apart from numbers, ids, bars and the ends of
 lines. A block for another terminal is executed beside the others, and stopped at the end as by
 Ctrl-C.
 
@@ -53,17 +54,20 @@ class Terminal:
     log: Path
     environment: dict[str, str]
     others: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    is_activated: bool = False
+    activation: str = ""
+    """The command that activates the environment, once it has been typed."""
 
     def type(self, block: str) -> None:
         """Execute a block; one for another terminal is left running."""
         script = block.replace("make demo\n", "make demo ONCE=1\n")
-        # A new terminal is activated like the first one.
-        activated = ". .venv/bin/activate\n" if self.is_activated else ""
-        self.is_activated |= ".venv/bin/activate" in block
+        if ". .venv/bin/activate" in block:
+            self.activation = f". {self.folder}/.venv/bin/activate\n"
+        ended_in = self.log.with_name("ended_in.txt")
+        if not (is_other := bool(OTHER_TERMINAL.match(block))):
+            script += f'\npwd > "{ended_in}"'
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                ["bash", "-eo", "pipefail", "-c", activated + script],
+                ["bash", "-eo", "pipefail", "-c", self.activation + script],
                 cwd=self.folder,
                 env=self.environment,
                 stdout=log,
@@ -71,9 +75,18 @@ class Terminal:
                 start_new_session=True,
             )
         self.others.append(process)
-        if not OTHER_TERMINAL.match(block):
+        if not is_other:
             code = process.wait(timeout=5 * PATIENCE_SECONDS)
             assert code == 0, f"{block}\n{self.log.read_text()}"
+            self.folder = Path(ended_in.read_text().strip())
+
+    def save(self, name: str, text: str) -> None:
+        """Write a file; one that is there already must be what the README shows."""
+        path = self.folder / name
+        if path.exists():
+            assert path.read_text() == text
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
     def expect(self, text: str) -> None:
         """Wait until every line of the text was printed."""
@@ -129,12 +142,12 @@ def test_every_block_of_the_readme_runs_as_written(tmp_path: Path):
             elif language == "text":
                 terminal.expect(text)
             elif named := PATH_COMMENT.match(text):
-                path = terminal.folder / named[1]
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-        home = terminal.folder / ".arena" / "arena.db"
-        assert home.exists()
-        assert not list((tmp_path / "user").rglob("arena.db")), "there is a second home"
+                terminal.save(named[1], text[named.end() :])
+        homes = {path.parent for path in tmp_path.rglob("arena.db")}
+        assert homes == {
+            tmp_path / "checkout" / "demo" / ".arena",
+            tmp_path / "user" / "my-project" / ".arena",
+        }
 
 
 def test_every_command_of_the_readme_is_in_a_block_that_is_executed():

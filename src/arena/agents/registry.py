@@ -1,6 +1,7 @@
 """The registry of agents: read from files, kept up to date, found by id and version."""
 
 import logging
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,7 @@ def _stamps(
     """
     stamps: dict[Path, _Stamp | None] = {}
     problems: list[FileProblem] = []
+    seen: set[str] = set()
     for directory in directories:
         try:
             paths = _files_in(directory)
@@ -153,6 +155,11 @@ def _stamps(
             problems.append(FileProblem(file=str(directory), message=message))
             continue
         for path in paths:
+            # A file with two names (a folder given twice, a link) counts once.
+            real = os.path.realpath(path)
+            if real in seen:
+                continue
+            seen.add(real)
             try:
                 stat = path.stat()
             except FileNotFoundError:

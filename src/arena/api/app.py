@@ -19,7 +19,8 @@ from arena.assembly import open_arena
 from arena.dashboard.routes import dashboard_router
 from arena.operations.operation import operations_of
 from arena.operations.operations import Operations
-from arena.settings import Settings
+from arena.operations.pushes import PUSH_PATH
+from arena.settings import MIB, Settings
 
 
 def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
@@ -57,7 +58,8 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
     app.state.access = Access(settings.team_by_token)
     # The other half of the connections is for requests.
     app.state.streams = Streams(allowed_connections() // 2)
-    app.add_middleware(Bodies, access=app.state.access)
+    larger = {PUSH_PATH: settings.push_max_mib * MIB}
+    app.add_middleware(Bodies, access=app.state.access, larger=larger)
     add_problems(app)
     app.include_router(dashboard_router(needs_token=not app.state.access.is_local))
     add_docs_page(app)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,9 +26,13 @@ CLOSE = {"Connection": "close"}
 class Bodies:
     """Refuses a request by its headers, and gives the app its body within the limits."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, larger: Mapping[str, int] | None = None
+    ) -> None:
+        """`larger` are the limits, in bytes, of the paths that take larger bodies than others."""
         self._app = app
         self._access = access
+        self._larger = dict(larger or {})
         self._room = _Room(team_bytes=TOTAL_BYTES if access.is_local else TEAM_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,8 +42,9 @@ class Bodies:
         if length == "0" and coding is None:
             await self._app(scope, receive, send)
             return
+        limit = self._larger.get(scope["path"], MAX_BODY_BYTES)
         try:
-            team, declared = self._admit(headers, length, coding)
+            team, declared = self._admit(headers, length, coding, limit)
         except (ArenaError, Refused) as error:
             # A client that waits for our consent before it sends the body will not send it now, so
             # the next bytes would be taken for the body. Other clients may be sending it: closing
@@ -48,30 +54,35 @@ class Bodies:
                 answer.headers.update(CLOSE)
             await answer(scope, receive, send)
             return
-        body = _Body(receive, self._room, team, declared)
+        body = _Body(receive, self._room, team, declared, limit)
         try:
             await self._app(scope, body.receive, send)
         finally:
             body.release()
 
-    def _admit(self, headers: Headers, length: str, coding: str | None) -> tuple[str | None, int]:
+    def _admit(
+        self, headers: Headers, length: str, coding: str | None, limit: int
+    ) -> tuple[str | None, int]:
         """The team of a request that may send its body, and the body's size if it is whole."""
         if coding is not None and "content-length" in headers:
             # Two programs that choose differently would see different requests (smuggling).
             message = "a request must not have both Content-Length and Transfer-Encoding"
             raise Refused(400, "bad_request", message, CLOSE)
         team = self._access.check(headers)
-        declared = MAX_BODY_BYTES if coding is not None else int(length)
-        if declared > MAX_BODY_BYTES:
-            raise _too_large()
+        declared = limit if coding is not None else int(length)
+        if declared > limit:
+            raise _too_large(limit)
         return team, declared
 
 
 class _Body:
     """The body of one request, while it is read."""
 
-    def __init__(self, receive: Receive, room: "_Room", team: str | None, declared: int) -> None:
+    def __init__(
+        self, receive: Receive, room: "_Room", team: str | None, declared: int, limit: int
+    ) -> None:
         self._receive = receive
+        self._limit = limit
         self._room = room
         self._team = team
         self._reserved = declared if declared > SMALL_BYTES else 0
@@ -92,8 +103,8 @@ class _Body:
             detail = f"the body did not arrive within {BODY_SECONDS:g} s"
             raise Refused(408, "body_late", detail, CLOSE) from None
         self._size += len(message.get("body", b""))
-        if self._size > MAX_BODY_BYTES:
-            raise _too_large()
+        if self._size > self._limit:
+            raise _too_large(self._limit)
         self._is_whole = message["type"] != "http.request" or not message.get("more_body")
         return message
 
@@ -126,7 +137,9 @@ class _Room:
 
     async def take(self, team: str | None, size: int) -> None:
         """Reserve memory, as soon as the team and the server have enough."""
-        while self._held[team] + size > self._team_bytes or self._held.total() + size > TOTAL_BYTES:
+        # A body larger than the share of a team has it for itself.
+        most = max(self._team_bytes, size)
+        while self._held[team] + size > most or self._held.total() + size > TOTAL_BYTES:
             await self._freed.wait()
         self._held[team] += size
 
@@ -137,6 +150,6 @@ class _Room:
         self._freed = asyncio.Event()
 
 
-def _too_large() -> Refused:
-    detail = f"the body is larger than {MAX_BODY_BYTES // 1024**2} MiB"
+def _too_large(limit: int) -> Refused:
+    detail = f"the body is larger than {limit // 1024**2} MiB"
     return Refused(413, "body_too_large", detail)

@@ -32,6 +32,7 @@ TAGS = {
     "reviews": "Reviews by people: checklists and their answers.",
     "evaluation": "Judge a submission by a standard.",
     "scores": "Ratings, executions, leaderboard, comparisons.",
+    "suites": "Suites, their versions and their boards.",
     "verdicts": "Verdict records and their verification.",
     "content": "Content by CID, and archives to transfer it.",
     "tasks": "Paid tasks: post, apply, submit, judge, dispute, end.",

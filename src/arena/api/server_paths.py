@@ -11,13 +11,19 @@ class ServerPaths:
 
     def __init__(self, settings: Settings) -> None:
         package = Path(arena.__file__).parent
+        own = settings.project
+        named = (
+            *((own.root, *own.tests, *own.agents) if own else ()),
+            *settings.tests,
+            *settings.agents,
+        )
         folders = {
             package: package.name,
             settings.home: "home",
             settings.content_folder: "content",
             settings.home / "agents": "agents",
             settings.home / "benchmarks": "benchmarks",
-            **{folder: folder.name for folder in (*settings.tests, *settings.agents)},
+            **{folder: folder.name for folder in named},
         }
         names = {
             str(path): name

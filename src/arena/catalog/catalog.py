@@ -1,8 +1,8 @@
 """An immutable snapshot of all tests."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from arena import clock
 from arena.catalog.folders import BUILTIN_FOLDER, Folders, FoundFile, Origin
 from arena.catalog.loader import Source, read_source
+from arena.catalog.suite import Suite
 from arena.catalog.test import CatalogSource, CatalogState, Test
 from arena.documents.problem import MAX_PROBLEMS, FileProblem, Place
 from arena.errors import InvalidInput, NotFound
@@ -21,6 +22,11 @@ class SourceState(CatalogSource):
 
     origin: Origin
     problems: tuple[FileProblem, ...]
+    suite: str = ""
+    label: str | None = None
+    """Of the suite's version, if the file gives one."""
+    is_unread: bool = False
+    """Whether it has problems of its own, and no tests are served."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,36 @@ class Catalog:
     digest: str
     """Changes only with the served content."""
     loaded_at: datetime
+    _suites: dict[str, Suite] = field(default_factory=dict[str, Suite], compare=False)
+    """The suites that were asked for: hashing thousands of tests takes a moment."""
+
+    @property
+    def suite_names(self) -> tuple[str, ...]:
+        """Every suite with an active test, in the order of the tests."""
+        return tuple(dict.fromkeys(test.suite for test in self.tests if test.active))
+
+    def suite(self, name: str) -> Suite:
+        """The active tests of a suite, and the version that they are."""
+        if name not in self._suites:
+            tests = tuple(test for test in self.tests if test.active and test.suite == name)
+            if not tests:
+                raise NotFound.among("suite", name, self.suite_names)
+            sources = [one for one in self.sources if one.suite == name and one.tests]
+            self._suites[name] = Suite(
+                name=name,
+                label=next((one.label for one in sources if one.label), None),
+                tests=tests,
+                is_mixed=len({one.origin == "named" for one in sources}) > 1,
+                files=tuple(one.file for one in sources),
+                unread=tuple(
+                    one.file for one in self.sources if one.suite == name and one.is_unread
+                ),
+            )
+        return self._suites[name]
+
+    def is_named(self, suite: str) -> bool:
+        """Whether the suite has tests from folders named on the command line or in settings."""
+        return any(one.suite == suite and one.origin == "named" for one in self.sources)
 
     @property
     def state(self) -> CatalogState:
@@ -73,8 +109,9 @@ class Catalog:
         agent_id: str,
         category: str | None = None,
         test_ids: Collection[str] | None = None,
+        suite: str | None = None,
     ) -> tuple[Test, ...]:
-        """The active tests for the agent, with these ids and this category.
+        """The active tests for the agent, with these ids and this category, of this suite.
 
         An unknown id or category is an error, and so is the id of a test that is not for the agent:
         a test requested by name must not be skipped silently.
@@ -90,6 +127,7 @@ class Catalog:
             if test.is_for(agent_id)
             and (category is None or test.category == category)
             and (test_ids is None or test.id in test_ids)
+            and (suite is None or test.suite == suite)
         )
 
 
@@ -101,22 +139,29 @@ def _why_not(test: Test, agent_id: str) -> str:
 
 
 def load_catalog(
-    directories: Iterable[Path] = (), *, home: Path | None = None, builtin: bool = True
+    directories: Iterable[Path] = (),
+    *,
+    project: Sequence[Path] = (),
+    home: Path | None = None,
+    builtin: bool = True,
 ) -> Catalog:
-    """Read the tests that ship with Arena, those of `home`, then those of `directories`."""
-    folders = Folders(builtin=builtin, home=home, named=tuple(directories))
+    """Read the bundled tests, then those of `project`, of `directories` and of `home`."""
+    named = tuple(directories)
+    folders = Folders(builtin=builtin, project=tuple(project), named=named, home=home)
     files, problems, _ = folders.look()
-    return compose([(file, read_source(file.path)) for file in files], folder_problems=problems)
+    readings = [(file, read_source(file.path, file.suite)) for file in files]
+    return compose(readings, folder_problems=problems)
 
 
-def lint(paths: Iterable[Path]) -> Catalog:
+def lint(paths: Iterable[Path], *, builtin: bool = True) -> Catalog:
     """The tests in these files and folders, with all their problems.
 
-    The ids of the tests that ship with Arena count as taken, as they will when the files are used.
+    The ids of the tests that ship with Arena count as taken, as they will when the files are used;
+    not in a project without them (`builtin`).
     """
     named = tuple(paths)
     is_builtin = any(path.resolve().is_relative_to(BUILTIN_FOLDER.resolve()) for path in named)
-    whole = load_catalog(named, builtin=not is_builtin)
+    whole = load_catalog(named, builtin=builtin and not is_builtin)
     sources = tuple(source for source in whole.sources if source.origin == "named")
     count = sum(source.tests for source in sources)
     # Named folders are read last, so their tests are at the end.
@@ -158,7 +203,7 @@ def compose(
             more = _bad_clashes(source, served, by_id, chosen, claimed)
             every = dict.fromkeys((*problems, *more))
             problems = sorted(every, key=lambda one: (one.line, one.column))
-        states.append(_state(file, served, problems))
+        states.append(_state(file, source, served, problems))
     return Catalog(
         tests=tuple(test for source in chosen for test in source.tests),
         by_id=MappingProxyType(by_id),
@@ -169,21 +214,27 @@ def compose(
     )
 
 
-def _state(file: FoundFile, served: Source | None, problems: Sequence[FileProblem]) -> SourceState:
+def _state(
+    file: FoundFile, source: Source, served: Source | None, problems: Sequence[FileProblem]
+) -> SourceState:
     return SourceState(
         file=str(file.path),
         origin=file.origin,
         state="bad" if served is None else "last_good" if problems else "good",
         tests=0 if served is None else len(served.tests),
         problems=tuple(problems),
+        suite=file.suite if served is None else served.suite,
+        label=None if served is None else served.suite_label,
+        # Not for an id that is taken: the other file has that test.
+        is_unread=served is None and bool(source.problems),
     )
 
 
 def _clashes(
     source: Source, taken: Mapping[str, Test], chosen: Sequence[Source]
 ) -> tuple[FileProblem, ...]:
-    """A problem for each test whose id an earlier file already has."""
-    found: list[FileProblem] = []
+    """A problem for each test whose id an earlier file already has, and for another label."""
+    found = list(_label_clash(source, chosen))
     for index, test in enumerate(source.tests):
         if test.id in taken:
             first = _where(taken[test.id], chosen)
@@ -191,6 +242,19 @@ def _clashes(
         if len(found) == MAX_PROBLEMS:  # a copy of a large file has thousands
             break
     return tuple(found)
+
+
+def _label_clash(source: Source, chosen: Sequence[Source]) -> Iterator[FileProblem]:
+    """The problem of a file that labels its suite's version otherwise than an earlier file."""
+    for other in chosen if source.suite_label else ():
+        if other.suite == source.suite and other.suite_label not in (None, source.suite_label):
+            line, column = source.suite_place
+            message = (
+                f"suite_version: is {source.suite_label!r}, but {other.path} says "
+                f"{other.suite_label!r}; the files of the suite {source.suite!r} need one label"
+            )
+            yield FileProblem(file=str(source.path), line=line, column=column, message=message)
+            return
 
 
 def _bad_clashes(

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from arena.documents.problem import YAML_SUFFIXES, FileProblem
+from arena.fields import MAX_NAME_LENGTH
+from arena.project import OWN_SUITE
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +24,12 @@ a folder that appears, the target of a link, or a change on a network drive."""
 SETTLE_MILLISECONDS = 50
 """Changes in one burst, as when an editor saves, are reported once."""
 
-Origin = Literal["builtin", "home", "named"]
+BUILTIN_SUITE = "lab"
+"""The suite of the tests that ship with Arena."""
+COMMON_NAMES = frozenset({"test", "tests", "benchmark", "benchmarks", "eval", "evals"})
+"""Names of folders that say nothing about what is in them."""
+
+Origin = Literal["builtin", "project", "named", "home"]
 Identity = tuple[Path, int, int]
 Listing = Mapping[Path, Sequence[Path]]
 """The files of each folder."""
@@ -34,27 +42,44 @@ class FoundFile:
 
     path: Path
     origin: Origin
+    suite: str = ""
+    """The suite of its tests, unless the file names one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The folders of test files, in the order that decides who owns an id: the first wins."""
+    """The folders of test files, in the order that decides who owns an id: the first wins.
+
+    The home comes last: a copy there never stands in for a file of a project, or for one that was
+    named.
+    """
 
     builtin: bool = True
     """Whether the tests that ship with Arena are included."""
-    home: Path | None = None
-    """The user's own folder. It may not exist yet."""
+    project: tuple[Path, ...] = ()
+    """Folders (or single files) of the project. They may not exist yet."""
     named: tuple[Path, ...] = ()
     """Folders (or single files) named on the command line or in the settings. They must exist."""
+    home: Path | None = None
+    """The user's own folder. It may not exist yet."""
+    own_suite: str = OWN_SUITE
+    """The suite of the user's own tests: the name of the project."""
+
+    def _suite_of(self, origin: Origin, folder: Path) -> str:
+        if origin == "builtin":
+            return BUILTIN_SUITE
+        return suite_of_folder(folder) if origin == "named" else self.own_suite
 
     def in_order(self) -> Iterator[tuple[Origin, Path]]:
         """Every folder with its origin."""
         if self.builtin:
             yield "builtin", BUILTIN_FOLDER
-        if self.home is not None:
-            yield "home", self.home
+        for folder in self.project:
+            yield "project", folder
         for folder in self.named:
             yield "named", folder
+        if self.home is not None:
+            yield "home", self.home
 
     def look(self, known: Listing = EMPTY) -> tuple[list[FoundFile], list[FileProblem], Listing]:
         """The current files, sorted within each folder, and problems of unusable folders.
@@ -70,7 +95,7 @@ class Folders:
             try:
                 listing[folder] = _files_in(folder)
             except FileNotFoundError:
-                if origin != "home":
+                if origin in ("builtin", "named"):
                     problems.append(FileProblem(file=str(folder), message="no such folder"))
                 continue
             except OSError as error:
@@ -79,13 +104,28 @@ class Folders:
                 if listing[folder]:
                     message += "; its files are used as they were last read"
                 problems.append(FileProblem(file=str(folder), message=message))
+            suite = self._suite_of(origin, folder)
             for path in listing[folder]:
                 # A file with two names (a folder given twice, a link) counts once.
                 real = os.path.realpath(path)
                 if real not in seen:
                     seen.add(real)
-                    found.append(FoundFile(path=path, origin=origin))
+                    found.append(FoundFile(path=path, origin=origin, suite=suite))
         return found, problems, listing
+
+
+def suite_of_folder(folder: Path) -> str:
+    """The suite of tests in a named folder (or file) that name none: called like the folder.
+
+    So the tests of two folders never get on one board by accident.
+    """
+    folder = Path(os.path.realpath(folder))
+    if folder.is_file():
+        folder = folder.parent
+    if folder.name.lower() in COMMON_NAMES:
+        folder = folder.parent
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", folder.name).lstrip("_.-")
+    return name[:MAX_NAME_LENGTH] or OWN_SUITE
 
 
 def _files_in(folder: Path) -> Sequence[Path]:

@@ -12,6 +12,7 @@ from arena.catalog.catalog import Catalog, compose
 from arena.catalog.folders import EMPTY, Folders, FolderWatcher, FoundFile
 from arena.catalog.loader import Source, read_source
 from arena.documents.problem import FileProblem
+from arena.project import OWN_SUITE
 
 log = logging.getLogger(__name__)
 
@@ -38,9 +39,21 @@ class LiveCatalog:
     """
 
     def __init__(
-        self, directories: Iterable[Path] = (), *, home: Path | None = None, builtin: bool = True
+        self,
+        directories: Iterable[Path] = (),
+        *,
+        project: Sequence[Path] = (),
+        home: Path | None = None,
+        builtin: bool = True,
+        own_suite: str = OWN_SUITE,
     ) -> None:
-        self._folders = Folders(builtin=builtin, home=home, named=tuple(directories))
+        self._folders = Folders(
+            builtin=builtin,
+            project=tuple(project),
+            named=tuple(directories),
+            home=home,
+            own_suite=own_suite,
+        )
         self._listing = EMPTY
         self._read: dict[Path, _Read] = {}
         self._last_good: dict[Path, Source] = {}
@@ -58,7 +71,7 @@ class LiveCatalog:
         with self._refreshing:
             files, problems, self._listing = self._folders.look(self._listing)
             before = self._read
-            self._read = {file.path: self._read_again(file.path) for file in files}
+            self._read = {file.path: self._read_again(file) for file in files}
             is_same = list(before) == list(self._read) and all(
                 before[path].source is read.source for path, read in self._read.items()
             )
@@ -76,14 +89,15 @@ class LiveCatalog:
         finally:
             await watcher.stop()
 
-    def _read_again(self, path: Path) -> _Read:
+    def _read_again(self, file: FoundFile) -> _Read:
         """The file as it is now; the earlier reading if it has not changed."""
+        path = file.path
         known = self._read.get(path)
         signature = _signature(path)
         if known is not None and signature is not None and signature == known.signature:
             return known
         settled = signature is not None and _age_seconds(signature) > UNSETTLED_SECONDS
-        source = read_source(path)
+        source = read_source(path, file.suite)
         if known is not None and _is_same_source(known.source, source):
             source = known.source
         return _Read(signature=signature if settled else None, source=source)

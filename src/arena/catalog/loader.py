@@ -2,20 +2,31 @@
 
 import contextlib
 import hashlib
+import re
 import sys
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from arena.catalog.test import DEFAULT_VALIDATION, Test
 from arena.documents.problem import (
     TOP,
     FileProblem,
     GivenUp,
+    KeyPath,
     Place,
     ProblemList,
     read_content,
@@ -42,8 +53,41 @@ PATTERNS = {
 Text = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
 Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=MAX_NAME_LENGTH)]
 AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
+SuiteName = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
 ABSENT: Any = None
 """The value of a key that a file does not have; its test has the default of `Test`."""
+
+
+DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+"""Stricter than `date.fromisoformat`, which also takes weeks and dates without dashes."""
+NO_DATE = "must be a date like 2026-12-31"
+
+
+def _check_date(text: str) -> str:
+    try:
+        if DATE.fullmatch(text):
+            return date.fromisoformat(text).isoformat()
+    except ValueError:
+        pass  # a day that does not exist
+    raise ValueError(NO_DATE)
+
+
+class QuarantineKeys(BaseModel):
+    """The keys of a quarantine."""
+
+    model_config = STRICT
+
+    until: Annotated[str, AfterValidator(_check_date)]
+    reason: Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=200)] | None = None
+
+
+def _read_quarantine(value: object, handler: ValidatorFunctionWrapHandler) -> QuarantineKeys:
+    """A quarantine, from its mapping or only its date."""
+    if isinstance(value, str):
+        return QuarantineKeys.model_construct(until=_check_date(value), reason=None)
+    if not isinstance(value, dict):
+        raise ValueError(f"{NO_DATE}, or a mapping with until and reason, is {type_name(value)}")
+    return handler(value)
 
 
 class TestKeys(BaseModel):
@@ -68,6 +112,8 @@ class TestKeys(BaseModel):
     case_sensitive: bool | None = None
     whole_word: bool = ABSENT
     pass_score: float | None = Field(default=None, gt=0, le=100, allow_inf_nan=False)
+    group: Word | None = None
+    quarantine: Annotated[QuarantineKeys, WrapValidator(_read_quarantine)] = ABSENT
 
 
 class FileKeys(BaseModel):
@@ -77,11 +123,19 @@ class FileKeys(BaseModel):
 
     category: Word | None = None
     description: Text | None = None
+    suite: SuiteName | None = None
+    suite_version: Word | None = None
 
 
 TEST_KEYS = tuple(TestKeys.model_fields)
+QUARANTINE_KEYS = tuple(QuarantineKeys.model_fields)
 NEEDED_KEYS = tuple(key for key, field in TestKeys.model_fields.items() if field.is_required())
 FILE_KEYS = (*FileKeys.model_fields, "tests")
+
+
+def _keys_at(path: KeyPath) -> tuple[str, ...]:
+    """The keys that are allowed at a path within a test."""
+    return QUARANTINE_KEYS if path else TEST_KEYS
 
 
 class TestPlaces:
@@ -118,11 +172,20 @@ class Source:
     """The readable ids of a file with problems, and their positions."""
     content_digest: str = ""
     """The SHA-256 of the file's bytes; empty if it could not be read."""
+    suite: str = ""
+    """The suite of its tests."""
+    suite_label: str | None = None
+    """The label that the file gives to the suite's version."""
+    suite_place: Place = TOP
+    """Where the label is."""
 
 
-def read_source(path: Path) -> Source:
-    """The tests of the file, or all its problems; never raises because of a file's content."""
-    reading = _Reading(path)
+def read_source(path: Path, suite: str = "") -> Source:
+    """The tests of the file, or all its problems; never raises because of a file's content.
+
+    `suite` is the suite of a file that names none.
+    """
+    reading = _Reading(path, suite)
     with contextlib.suppress(GivenUp):  # the last problem says why
         reading.read(read_content(path, reading.problems, max_bytes=MAX_FILE_BYTES))
     return reading.result()
@@ -131,14 +194,17 @@ def read_source(path: Path) -> Source:
 class _Reading:
     """The state while one file is read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, suite: str) -> None:
         self.problems = ProblemList(str(path))
         self._path = path
+        self._suite = suite
         self._content_digest = ""
         self._tests: list[Test] = []
         self._places = TestPlaces()
         self._first_places: dict[str, Place] = {}
         self._category: str | None = None
+        self._suite_label: str | None = None
+        self._suite_place = TOP
         self._tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def read(self, data: bytes) -> None:
@@ -165,10 +231,12 @@ class _Reading:
                 bad_ids=self._first_places,
                 content_digest=self._content_digest,
             )
-        # The category may come after the tests.
-        category = sys.intern(self._category or self._path.stem)
+        # Category and suite may come after the tests.
+        category, suite = sys.intern(self._category or self._path.stem), sys.intern(self._suite)
         tests = (
-            test if test.category == category else replace(test, category=category)
+            test
+            if test.category == category and test.suite == suite
+            else replace(test, category=category, suite=suite)
             for test in self._tests
         )
         return Source(
@@ -176,6 +244,9 @@ class _Reading:
             tests=tuple(tests),
             places=self._places,
             content_digest=self._content_digest,
+            suite=self._suite,
+            suite_label=self._suite_label,
+            suite_place=self._suite_place,
         )
 
     def _read_file_key(self, member: Member) -> None:
@@ -190,6 +261,9 @@ class _Reading:
                 self.problems.add(place, str(fault))
             return
         self._category = keys.category or self._category
+        self._suite = keys.suite or self._suite
+        if keys.suite_version:
+            self._suite_label, self._suite_place = keys.suite_version, member.key_place
 
     def _read_repeated_tests(self, member: Member) -> None:
         """`tests` that is not a literal list: an alias of one, or a mistake."""
@@ -216,7 +290,7 @@ class _Reading:
         try:
             keys = TestKeys.model_validate(body)
         except ValidationError as error:
-            self._add(node, faults_of(error, lambda _: TEST_KEYS, PATTERNS))
+            self._add(node, faults_of(error, _keys_at, PATTERNS))
         if self._check_standard(body, node) and keys is not None and not self.problems:
             self._tests.append(self._test(keys, body))
             self._places.append(place)
@@ -252,8 +326,13 @@ class _Reading:
         values: dict[str, Any] = {key: getattr(keys, key) for key in keys.model_fields_set}
         values["expected"] = body["expected"]
         values["category"] = sys.intern(self._category or self._path.stem)
+        values["suite"] = sys.intern(self._suite)
         if "timeout" in values:
             values["timeout_seconds"] = values.pop("timeout")
+        if "quarantine" in values:
+            quarantine: QuarantineKeys = values.pop("quarantine")
+            values["quarantined_until"] = sys.intern(quarantine.until)
+            values["quarantine_reason"] = quarantine.reason
         if "validation" in values:
             values["validation"] = sys.intern(keys.validation)
         for key in ("agents", "tags"):

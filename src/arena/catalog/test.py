@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -51,6 +51,13 @@ class Test:
     whole_word: bool = False
     pass_score: float | None = None
     """The score to pass; null: that of the standard."""
+    suite: str = ""
+    """The suite it belongs to."""
+    group: str | None = None
+    """Tests of one group are not independent: variants of a prompt, rows of a data set."""
+    quarantined_until: Annotated[str | None, Field(examples=["2026-12-31"])] = None
+    """The last day on which it is quarantined: until then it informs and does not block a gate."""
+    quarantine_reason: str | None = None
 
     @property
     def standard(self) -> "Standard":
@@ -90,11 +97,18 @@ class Test:
         """Whether it is active and for this agent."""
         return self.active and (self.agents is None or agent_id in self.agents)
 
+    def is_quarantined(self, on: date) -> bool:
+        """Whether it is quarantined on this day."""
+        return is_quarantined(self.quarantined_until, on)
+
     def as_json(self) -> dict[str, object]:
         """The test as stored with a run, in JSON values."""
         body = {name: getattr(self, name) for name in FIELDS}
         body["agents"] = None if self.agents is None else list(self.agents)
         body["tags"] = list(self.tags)
+        for name in LATER_FIELDS:
+            if (value := getattr(self, name)) is not None:
+                body[name] = value
         return body
 
     @classmethod
@@ -111,6 +125,16 @@ class Test:
         """A hash of the whole test: tests with equal digests are the same test."""
         return digest_of(self.as_json())
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that can change a verdict or a score, apart from the id."""
+        return fingerprint_of(self.as_json())
+
+    @property
+    def cluster(self) -> str:
+        """What it has in common with tests that are not independent of it."""
+        return cluster_of(self.as_json(), self.fingerprint)
+
 
 def digest_of(body: Mapping[str, object]) -> str:
     """The digest of a test, from the body that `as_json` gives."""
@@ -118,7 +142,39 @@ def digest_of(body: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-FIELDS = tuple(field.name for field in fields(Test))
+def fingerprint_of(body: Mapping[str, Any]) -> str:
+    """The fingerprint of a test, from the body that `as_json` gives."""
+    return digest_of({name: body.get(name) for name in DECIDING_FIELDS})
+
+
+def cluster_of(body: Mapping[str, Any], fingerprint: str) -> str:
+    """The cluster of a test: its group, or what equal tests have in common."""
+    group = body.get("group")
+    return fingerprint if group is None else f"group {group}"
+
+
+DECIDING_FIELDS = (
+    "prompt",
+    "expected",
+    "validation",
+    "timeout_seconds",
+    "points",
+    "agents",
+    "budget_tokens",
+    "case_sensitive",
+    "whole_word",
+    "pass_score",
+)
+"""The fields that can change a verdict or a score."""
+LATER_FIELDS = ("group", "quarantined_until", "quarantine_reason")
+"""Left out of the stored body if they are not set, so that older tests keep their digests."""
+FIELDS = tuple(field.name for field in fields(Test) if field.name not in {"suite", *LATER_FIELDS})
+"""The fields of the stored body. The suite is not among them: a run knows its suite."""
+
+
+def is_quarantined(until: str | None, on: date) -> bool:
+    """Whether a quarantine that ends with the day `until` still holds on a day."""
+    return until is not None and on <= date.fromisoformat(until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from arena.fields import agent_reference, split_agent
 from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry
 from arena.scoring.comparison import ComparedPair, Comparison
+from arena.scoring.power import Power
 
 app = commands()
 
@@ -28,12 +29,16 @@ def compare(
     agents: Annotated[
         list[str], typer.Argument(help="Two or more AGENT@VERSION.", metavar="AGENT@VERSION...")
     ],
+    suite: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Compare them on this suite (default: a common one)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare agents and show the tests on which they differ."""
 
     async def compared(arena: ScoreOperations) -> Comparison:
-        comparison = await arena.compare(agents)
+        comparison = await arena.compare(agents, suite=suite)
         for unknown in comparison.unknown:
             raise NotFound(await _why_unknown(arena, *split_agent(unknown)))
         return comparison
@@ -43,6 +48,8 @@ def compare(
         output.print_json(comparison)
         return
     screen = output.console()
+    if comparison.suite:
+        screen.print(f"suite {comparison.suite}", style="bold")
     wide = ("overall", "", "benchmark", "rating", "success", "cost eff.")
     # For a terminal of 80 columns.
     narrow = ("score", "", "bench", "rating", "succ", "cost")
@@ -97,6 +104,8 @@ def _show_pair(pair: ComparedPair) -> None:
     if pair.adjusted_p_value is not None:
         summary += f", p = {pair.adjusted_p_value:.3f}"
     screen.print(summary + (", significant" if pair.significant else ", not significant"))
+    if pair.power:
+        screen.print(_detectable(pair.power, is_open=not pair.significant))
     if pair.differing:
         lines = output.table("", "they differ on", first, second)
         for test in pair.differing:
@@ -106,6 +115,20 @@ def _show_pair(pair: ComparedPair) -> None:
                 f"{test.second_passed}/{test.second_trials}",
             )
         screen.print(lines)
+
+
+def _detectable(power: Power, *, is_open: bool) -> str:
+    """What these tests could detect; while the difference is open, what it takes to detect it."""
+    if power.detectable_difference is None:
+        text = "these tests are too few to detect any difference"
+    else:
+        text = f"these tests can detect a difference of {power.detectable_difference:.1f} %"
+    needed: list[str] = []
+    if is_open and power.tests_needed:
+        needed.append(output.counted(power.tests_needed, "test"))
+    if is_open and power.trials_needed:
+        needed.append(f"{output.counted(power.trials_needed, 'trial')} of each test")
+    return text + (f"; this one needs {' or '.join(needed)}" if needed else "")
 
 
 def _verdict(comparison: Comparison) -> str:

@@ -16,10 +16,14 @@ from arena.cli.options import Options
 from arena.errors import ArenaError, CallerError, Unauthorized
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("arena.cli.init", "Make a project: an agent, three tests, a CI file."),
     "run": ("arena.cli.run", "Benchmark an agent and show how it did."),
-    "runs": ("arena.cli.runs", "List, show, resume and cancel benchmark runs."),
+    "runs": ("arena.cli.runs", "List, show, compare, resume and cancel benchmark runs."),
+    "baseline": ("arena.cli.baseline", "Name runs that later runs are compared with."),
     "review": ("arena.cli.review", "Judge what waits for people, item by item."),
     "leaderboard": ("arena.cli.leaderboard", "Show the agents, best first."),
+    "suites": ("arena.cli.suites", "List, show and compare suites and their versions."),
+    "archive": ("arena.cli.archive", "Hide, restore and delete runs and agents."),
     "report": ("arena.cli.report_page", "Write a run or the leaderboard as a self-contained page."),
     "compare": ("arena.cli.compare", "Compare agents: where do they differ?"),
     "feedback": ("arena.cli.feedback", "Rate an agent with 1 to 5 stars."),

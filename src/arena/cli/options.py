@@ -28,6 +28,46 @@ FailUnder = Annotated[
     float | None,
     typer.Option(min=0, max=100, metavar="PERCENT", help="Exit with 1 if the score is below this."),
 ]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="NAME|RUN|AGENT@VERSION",
+        help="At the end, compare with this run.",
+    ),
+]
+FailOnRegression = Annotated[
+    bool,
+    typer.Option(
+        "--fail-on-regression",
+        help="Exit with 1 if the run is significantly worse than its baseline; about 5 of 100 "
+        "runs without a change do so by chance.",
+    ),
+]
+FailOnNewFailure = Annotated[
+    bool,
+    typer.Option(
+        "--fail-on-new-failure",
+        help="Exit with 1 if a test that always passed in the baseline never passes now: for "
+        "agents that answer the same every time; others raise more false alarms.",
+    ),
+]
+JunitFile = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="At the end, write JUnit XML (-: standard output)."),
+]
+MarkdownFile = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="At the end, write a Markdown summary."),
+]
+CsvFile = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="At the end, write a CSV file, a row per result."),
+]
+JsonlFile = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="At the end, write JSON Lines, a line per result."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,9 +85,9 @@ def show(value: T, printer: Callable[[T], object], *, as_json: bool) -> None:
         printer(value)
 
 
-def as_json(value: object, *, indent: int | None = None) -> str:
+def as_json(value: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
     """A value as JSON, by the names of the API."""
-    return json.dumps(jsonable(value), indent=indent, ensure_ascii=False)
+    return json.dumps(jsonable(value), indent=indent, ensure_ascii=ascii_only)
 
 
 def jsonable(value: object) -> Any:

@@ -12,7 +12,8 @@ from arena.cli import output
 from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.cli.options import commands
 from arena.cli.run_name import RUN_HELP, find_run
-from arena.dashboard.report.pages import DATA, RunReport, board_page, run_page, write_report
+from arena.dashboard.report.board_page import board_page
+from arena.dashboard.report.pages import DATA, RunReport, run_page, write_report
 from arena.errors import InvalidInput
 from arena.operations.operations import Operations
 from arena.runs.run import Result

@@ -1,35 +1,49 @@
 """Prints a run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from textwrap import indent
 from uuid import UUID
 
 from rich.text import Text
 
+from arena.catalog.suite import short_version
 from arena.cli import output
-from arena.cli.gate import Gate, gate_of
+from arena.cli.baseline_report import print_compared
+from arena.cli.gate import Compared, Gate
 from arena.cli.tables import print_table
 from arena.operations.runs import RunDetails, RunOperations
-from arena.runs.run import Result, Run
+from arena.runs.run import Agreement, Result, Run
+from arena.scoring.board import Provenance
 from arena.scoring.trials import Trials
 from arena.text import percent_text, seconds_text
 
 FEW = 40
 """Results printed at most, unless as JSON."""
 FEW_TOOLS = 5
+PROVENANCES = {
+    Provenance.RUN_HERE: "run here",
+    Provenance.RE_EXECUTED: "re-executed",
+    Provenance.REPORTED: "reported",
+}
+"""Where a run was executed, for people."""
 
 
 async def print_run(
-    arena: RunOperations, run_id: UUID, fail_under: float | None = None, *, as_json: bool
-) -> Run:
-    """Print a run and its gate: all of it as JSON, or a summary for people."""
+    arena: RunOperations,
+    run_id: UUID,
+    gate: Gate | None = None,
+    compared: Compared | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a run with its gate and baseline: all of it as JSON, or a summary for people."""
     details = await arena.run(run_id, limit=1)
     run = details.run
-    gate = None if fail_under is None else gate_of(run, fail_under)
     if as_json:
-        await _print_json(arena, details, gate)
-        return run
+        async for piece in json_pieces(details, arena.results(run_id), gate, compared):
+            output.line(piece, end="")
+        return
     # Of a large run, only the failed results are printed.
     outcome = None if run.total_tests <= FEW else "failed"
     page = await arena.run(run_id, limit=FEW, outcome=outcome)
@@ -44,32 +58,41 @@ async def print_run(
     if details.trials:
         screen.print(output.plain(repeats(details.trials)))
     screen.print(summary(run))
-    if gate is not None:
-        style = {True: "green", False: "red", None: "yellow"}[gate.passed]
-        screen.print(f"--fail-under {gate.minimum:g} {gate.reason}", style=style)
-    return run
+    if compared is not None:
+        print_compared(compared, run)
+    for part in gate.parts if gate else ():
+        style = {True: "green", False: "red", None: "yellow"}[part.passed]
+        screen.print(output.plain(str(part)), style=style)
 
 
-async def _print_json(arena: RunOperations, details: RunDetails, gate: Gate | None) -> None:
-    """Write a run page by page: 20,000 results must not be in memory at once."""
+async def json_pieces(
+    details: RunDetails,
+    results: AsyncIterator[Result],
+    gate: Gate | None,
+    compared: Compared | None = None,
+) -> AsyncIterator[str]:
+    """A run as JSON, in pieces: 20,000 results must not be in memory at once."""
     marker = '"results": []'  # quotes in texts are escaped, so no text can contain this
     empty = replace(details, results=[], count=0, next_cursor=None)
-    output.line(_with_gate(empty, gate).partition(marker)[0] + '"results": [', end="")
+    yield _document(empty, gate, compared).partition(marker)[0] + '"results": ['
     count = 0
-    async for result in arena.results(details.run.id):
+    async for result in results:
         text = indent(output.as_json(result, indent=2), "    ")
-        output.line(f"{',' if count else ''}\n{text}", end="")
+        yield f"{',' if count else ''}\n{text}"
         count += 1
     whole = replace(empty, count=count)
     closing = "\n  ]" if count else "]"
-    output.line(closing + _with_gate(whole, gate).partition(marker)[2])
+    yield closing + _document(whole, gate, compared).partition(marker)[2] + "\n"
 
 
-def _with_gate(details: RunDetails, gate: Gate | None) -> str:
-    """A run as JSON; a run with a gate also says whether it is met, and why."""
-    return output.as_json(
-        details if gate is None else {**output.jsonable(details), "gate": gate}, indent=2
-    )
+def _document(details: RunDetails, gate: Gate | None, compared: Compared | None) -> str:
+    """A run as JSON; with a gate also whether it is met, and why; with a baseline also that."""
+    more: dict[str, object] = {}
+    if gate is not None:
+        more["gate"] = gate
+    if compared is not None:
+        more["baseline"] = {"name": compared.name, **output.jsonable(compared.comparison)}
+    return output.as_json({**output.jsonable(details), **more} if more else details, indent=2)
 
 
 def _print_results(page: RunDetails) -> None:
@@ -150,6 +173,7 @@ def summary(run: Run) -> Text:
         line.append(f"  took {seconds_text(run.duration_seconds)}", "dim")
     if run.cost_usd:
         line.append(f"  cost ${run.cost_usd:.4f}", "dim")
+    line.append_text(_origin(run))
     if run.error_message:
         line.append_text(output.plain(f"\n{run.error_message}"))
     if run.status == "awaiting_review":
@@ -159,4 +183,53 @@ def summary(run: Run) -> Text:
         line.append(f"\nfix the cause, then: arena runs resume {run.id}")
     if run.is_interrupted:
         line.append(f"\ncontinue with: arena runs resume {run.id}")
+    return line
+
+
+def suite_text(run: Run) -> str:
+    """The suite of a run, with the beginning of its version."""
+    return f"{run.suite} {short_version(run.suite_version)}" if run.suite else ""
+
+
+def verification_text(run: Run) -> str:
+    """What was checked when a run was pushed."""
+    checked = run.verification or {}
+    answered = checked.get("of_results", 0) - checked.get("without_answer", 0)
+    text = f"{checked.get('replayed', 0)} of {answered} verdicts replayed"
+    if unproved := checked.get("unproved_tests"):
+        text += f"; does not count for the board: {output.counted(unproved, 'test')} of the suite"
+        text += " may apply to the agent"
+    elif not run.is_full:
+        text += "; does not count for the board: it covers only some tests"
+    return text
+
+
+def print_agreement(agreement: Agreement) -> None:
+    """Print how far a run agrees with the one that it repeats."""
+    output.line(
+        f"{agreement.agreed} of {agreement.results} results agree with run "
+        f"{agreement.source_run_id}"
+    )
+    words = {True: "passed", False: "failed", None: "not judged"}
+    for one in agreement.differences[:FEW]:
+        was, now = words[one.source_passed], words[one.passed]
+        output.line(f"  {one.test_id} (trial {one.trial}): {was} then, {now} now")
+
+
+def _origin(run: Run) -> Text:
+    """The suite of a run, and where it was executed."""
+    line = Text()
+    if run.suite:
+        line.append(f"\nsuite {suite_text(run)}", "dim")
+        line.append(f"  {run.test_count} of {run.suite_tests} tests", "dim")
+        if not run.is_full:
+            line.append("  partial: does not count for the leaderboard", "yellow")
+        line.append(f"  {PROVENANCES[run.provenance]}", "dim")
+    if run.provenance is Provenance.REPORTED:
+        line.append(f"\na claim: executed elsewhere as run {run.source_run_id}", "yellow")
+        line.append(f"; {verification_text(run)}", "yellow")
+        for reason, count in (run.verification or {}).get("reasons", {}).items():
+            line.append(f"\n  not replayed: {count} ({reason})", "yellow")
+    elif run.source_run_id is not None:
+        line.append(f"  repeats run {run.source_run_id}", "dim")
     return line

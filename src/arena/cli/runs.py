@@ -1,10 +1,14 @@
-"""`arena runs`: list, show, resume and cancel runs."""
+"""`arena runs`: list, show, compare, resume, export, cancel, push and repeat runs."""
 
+from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from arena.cli import output
+from arena.cli.baseline_run import BaselineRunOperations, find_baseline
+from arena.cli.compare_runs import compare_runs
 from arena.cli.connection import (
     call,
     open_operations,
@@ -13,18 +17,58 @@ from arena.cli.connection import (
     source_of,
     wait_for,
 )
-from arena.cli.gate import exit_code
-from arena.cli.options import AgentsPath, FailUnder, Json, commands
-from arena.cli.run import finish
+from arena.cli.ending import EndedRunOperations, ending, export_run
+from arena.cli.gate import Gates, exit_code
+from arena.cli.options import (
+    AgentsPath,
+    BaselineOption,
+    CsvFile,
+    FailOnNewFailure,
+    FailOnRegression,
+    FailUnder,
+    Json,
+    JsonlFile,
+    JunitFile,
+    MarkdownFile,
+    commands,
+)
+from arena.cli.run import follow
 from arena.cli.run_name import RunName, find_run
-from arena.cli.run_report import print_run
+from arena.cli.run_report import (
+    PROVENANCES,
+    print_agreement,
+    print_run,
+    suite_text,
+    verification_text,
+)
 from arena.cli.tables import print_table
+from arena.errors import InvalidInput
+from arena.operations.pushes import PushOperations, RunPushed
 from arena.operations.runs import RunOperations
 from arena.runs.run import Run, RunStatus
 from arena.settings import Settings
 from arena.text import percent_text
 
 app = commands("Benchmark runs.")
+app.command("compare")(compare_runs)
+
+
+class ResumedRunOperations(BaselineRunOperations, EndedRunOperations):
+    """Operations of a run that is resumed."""
+
+
+class ExportFormat(StrEnum):
+    """The formats of `arena runs export`."""
+
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    JSONL = "jsonl"
+    JSON = "json"
+
+
+class PushedRunOperations(RunOperations, PushOperations):
+    """Operations of commands that push and repeat runs, which users also name by `latest`."""
 
 
 @app.command("list")
@@ -55,28 +99,30 @@ def list_runs(
         source = source_of(settings_of(context))
         output.line(f"no runs in {source}; start one with: arena run AGENT")
         return
-    columns = ("run", "agent", "version", "status", "passed", "score", "points", "started")
-    rows = [
-        (
-            str(run.id),
-            run.agent_id,
-            run.agent_version,
-            output.status(run.state),
-            f"{run.passed_tests}/{run.total_tests}",
-            percent_text(run.score_percent),
-            f"{run.points_earned:g}/{run.points_possible:g}",
-            output.moment(run.started_at),
-        )
-        for run in runs.runs
-    ]
-    print_table(
-        columns,
-        rows,
-        right=("passed", "score", "points"),
-        optional=("points", "version", "started", "passed"),
-    )
+    _print_runs(runs.runs)
     if runs.next_cursor:
         output.line(f"more with: --cursor {runs.next_cursor}")
+
+
+def _print_runs(runs: Sequence[Run]) -> None:
+    rows = {
+        "run": [str(run.id) for run in runs],
+        "agent": [run.agent_id for run in runs],
+        "version": [run.agent_version for run in runs],
+        "status": [output.status(run.state) for run in runs],
+        "passed": [f"{run.passed_tests}/{run.total_tests}" for run in runs],
+        "score": [percent_text(run.score_percent) for run in runs],
+        "points": [f"{run.points_earned:g}/{run.points_possible:g}" for run in runs],
+        "suite": [suite_text(run) for run in runs],
+        "provenance": [PROVENANCES[run.provenance] for run in runs],
+        "started": [output.moment(run.started_at) for run in runs],
+    }
+    print_table(
+        tuple(rows),
+        list(zip(*rows.values(), strict=True)),
+        right=("passed", "score", "points"),
+        optional=("provenance", "suite", "points", "version", "started", "passed"),
+    )
 
 
 @app.command("show")
@@ -95,20 +141,58 @@ def resume(
     run: RunName,
     agents: AgentsPath = None,
     fail_under: FailUnder = None,
+    baseline: BaselineOption = None,
+    fail_on_regression: FailOnRegression = False,
+    fail_on_new_failure: FailOnNewFailure = False,
+    junit: JunitFile = None,
+    markdown: MarkdownFile = None,
+    csv: CsvFile = None,
+    jsonl: JsonlFile = None,
     as_json: Json = False,
 ) -> None:
     """Resume a run that was interrupted, or that an infrastructure error stopped."""
+    files = {"junit": junit, "markdown": markdown, "csv": csv, "jsonl": jsonl}
+    gates = Gates.of(fail_under, baseline, fail_on_regression, fail_on_new_failure)
+    end = ending(gates, as_json=as_json, **files)
 
-    async def resumed(settings: Settings) -> Run:
-        async with open_operations(settings, RunOperations) as arena:
+    async def resumed(settings: Settings) -> int:
+        async with open_operations(settings, ResumedRunOperations) as arena:
             run_id = await find_run(arena, run)
+            baseline_id = None
+            if named := await find_baseline(arena, baseline):
+                baseline_id = named.run_for((await arena.run(run_id, limit=1)).run.suite)
             # Before the hint: if resuming is refused, there is nothing to continue later.
             await arena.resume_run(run_id, wait=False)
             with resume_hint(context, settings, run_id, agents):
-                return await finish(arena, run_id, f"run {run_id}", fail_under, as_json=as_json)
+                await follow(arena, run_id, f"run {run_id}", is_quiet=as_json)
+                return await end.show(arena, run_id, baseline_id)
 
-    ended = wait_for(resumed(settings_of(context, agents=agents)))
-    raise typer.Exit(exit_code(ended, fail_under))
+    raise typer.Exit(wait_for(resumed(settings_of(context, agents=agents))))
+
+
+@app.command("export")
+def export(
+    context: typer.Context,
+    run: RunName,
+    kind: Annotated[ExportFormat, typer.Option("--format", help="The format of the file.")],
+    to: Annotated[
+        str,
+        typer.Option("--output", metavar="FILE", help="The file to write (-: standard output)."),
+    ] = "-",
+) -> None:
+    """Write a run and its results to a file: for a CI system, a spreadsheet or a program."""
+    # Imported here: the other commands do not export.
+    from arena.cli.export.target import Target
+
+    target = Target(format=kind, name=to)
+    target.check()
+
+    async def exported(arena: EndedRunOperations) -> None:
+        await export_run(arena, await find_run(arena, run), target)
+
+    call(context, EndedRunOperations, exported)
+    if to != "-":
+        output.line(f"wrote {to}")
 
 
 @app.command("cancel")
@@ -120,3 +204,72 @@ def cancel(context: typer.Context, run: RunName) -> None:
 
     ended = call(context, RunOperations, cancelled)
     output.line(f"run {ended.id} is cancelled; its {ended.completed_tests} results are kept")
+
+
+@app.command("push")
+def push(
+    context: typer.Context,
+    run: RunName,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            "--server",
+            metavar="URL",
+            help="The server to push to (default: `arena --server`, or ARENA_SERVER).",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Push a completed run of this machine to a server, which checks it.
+
+    Prints the address of the run there. Pushing a run again changes nothing. The token for the
+    server is read from ARENA_TOKEN.
+    """
+    settings = settings_of(context)
+    server = to or settings.server
+    if server is None:
+        raise InvalidInput("name the server to push to: arena runs push RUN --to URL")
+
+    async def pushed() -> RunPushed:
+        # Read here, whichever server other commands work on.
+        here = settings.model_copy(update={"server": None})
+        async with open_operations(here, PushedRunOperations) as arena:
+            bundle = await arena.run_bundle(await find_run(arena, run))
+        there = settings.model_copy(update={"server": server})
+        async with open_operations(there, PushOperations) as target:
+            return await target.push_run(bundle)
+
+    result = wait_for(pushed())
+    address = f"{server.rstrip('/')}{result.path}"
+    if as_json:
+        output.print_json({**output.jsonable(result), "url": address})
+    else:
+        output.line(f"{address}  {verification_text(result.run)}")
+
+
+@app.command("reexecute")
+def reexecute(
+    context: typer.Context, run: RunName, agents: AgentsPath = None, as_json: Json = False
+) -> None:
+    """Ask the agent of a completed run again, on the same tests, and compare.
+
+    The agent must be registered where the run is, with the same id and version.
+    """
+
+    async def repeated(settings: Settings) -> Run:
+        async with open_operations(settings, PushedRunOperations) as arena:
+            started = await arena.reexecute_run(await find_run(arena, run), wait=False)
+            with resume_hint(context, settings, started.run_id, agents):
+                await follow(arena, started.run_id, f"run {started.run_id}", is_quiet=as_json)
+            agreement = await arena.agreement(started.run_id)
+            ended = (await arena.run(started.run_id, limit=1)).run
+            if as_json:
+                output.print_json({"run": ended, "agreement": agreement})
+            else:
+                await print_run(arena, started.run_id, as_json=False)
+                print_agreement(agreement)
+            return ended
+
+    ended = wait_for(repeated(settings_of(context, agents=agents)))
+    raise typer.Exit(exit_code(ended, None))

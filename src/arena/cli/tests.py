@@ -113,9 +113,14 @@ def lint_files(
 
     settings = settings_of(context)
     if paths:
-        report = lint(paths)
+        report = lint(paths, builtin=settings.has_builtin)
     else:
-        report = load_catalog(settings.tests, home=settings.home / "benchmarks")
+        report = load_catalog(
+            settings.tests,
+            project=settings.project_tests,
+            home=settings.home / "benchmarks",
+            builtin=settings.has_builtin,
+        )
     if as_json:
         problems = [asdict(problem) for problem in report.problems]
         output.print_json({"problems": problems, "count": len(problems)})

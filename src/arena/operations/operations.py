@@ -1,8 +1,12 @@
 """Every operation of Arena in one class."""
 
 from arena.operations.agents import AgentOperations
+from arena.operations.baselines import BaselineOperations
+from arena.operations.boards import BoardOperations
+from arena.operations.comparisons import ComparisonOperations
 from arena.operations.evaluation import EvaluationOperations
 from arena.operations.ledger import LedgerOperations
+from arena.operations.pushes import PushOperations
 from arena.operations.results import ResultOperations
 from arena.operations.reviews import ReviewOperations
 from arena.operations.runs import RunOperations
@@ -17,9 +21,13 @@ class Operations(
     TestOperations,
     AgentOperations,
     RunOperations,
+    PushOperations,
     ResultOperations,
     ReviewOperations,
     ScoreOperations,
+    BoardOperations,
+    BaselineOperations,
+    ComparisonOperations,
     EvaluationOperations,
     TaskOperations,
     LedgerOperations,

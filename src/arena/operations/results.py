@@ -7,13 +7,25 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.catalog.test import Test
-from arena.fields import NameFilter
+from arena.fields import MAX_NAME_LENGTH, NameFilter
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get
 from arena.operations.paging import Cursor, Limit
-from arena.runs.run import Outcome, Result, ResultFilter, ResultOrder, ResultRow, Run
+from arena.runs.run import (
+    Outcome,
+    QuarantinedTest,
+    Result,
+    ResultFilter,
+    ResultOrder,
+    ResultRow,
+    Run,
+)
 
 TestId = Annotated[str, Field(max_length=50)]
+Tag = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=200, description="Shell-style: `*`, `?`, `[a-z]`.")
+]
 WhichOutcome = Annotated[
     Outcome | None,
     Field(description="Only these results; `awaiting` means not yet judged by reviewers."),
@@ -51,8 +63,28 @@ class ResultDetails:
     next_id: UUID | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantinedTestList:
+    """The tests of a run with a quarantine."""
+
+    tests: list[QuarantinedTest]
+    count: int
+
+
 class ResultOperations(OperationGroup):
     """The results of a run."""
+
+    @get(
+        "/api/benchmarks/runs/{run_id}/quarantined",
+        id="list_quarantined_tests",
+        tag="runs",
+        errors=(404,),
+    )
+    async def quarantined_tests(self, run_id: UUID) -> QuarantinedTestList:
+        """The tests of a run with a quarantine, also those whose quarantine is over."""
+        await self.arena.runs.get(run_id, self.named_team)
+        tests = list(await self.arena.runs.quarantined(run_id))
+        return QuarantinedTestList(tests=tests, count=len(tests))
 
     @get(
         "/api/benchmarks/runs/{run_id}/results",

@@ -1,8 +1,7 @@
 """Benchmark runs: create, execute, watch, read."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
 from string import hexdigits
 from typing import Annotated
 from uuid import UUID
@@ -10,29 +9,27 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.errors import InvalidInput
-from arena.feed import OncePerState
 from arena.fields import AgentId, NameFilter, NewestVersion
 from arena.operations import paging
-from arena.operations.operation import Event, Events, OperationGroup, get, post
+from arena.operations.operation import get, post
 from arena.operations.paging import Cursor, Limit
-from arena.operations.results import TestId, WhichOutcome
+from arena.operations.results import Pattern, Tag, TestId, WhichOutcome
+from arena.operations.run_watch import RunWatchOperations
 from arena.runs.run import (
     CategoryCount,
     Outcome,
-    Progress,
     Result,
-    ResultEvent,
     Run,
     RunError,
-    RunEvent,
     RunRequest,
     RunStatus,
 )
-from arena.scoring.components import Share
 from arena.scoring.intervals import Interval, share_interval
 from arena.scoring.trials import Trials
 
 PAGE = 1000
+SCHEMA_VERSION = 1
+"""Of the JSON of a run and its results: raised if a field is removed or changes its meaning."""
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
 
 Wait = Annotated[
@@ -55,6 +52,12 @@ class RunCreated:
     total_tests: int
     status: Annotated[str, Field(examples=["pending"])]
     message: str = CREATED_MESSAGE
+    suite: str = ""
+    suite_version: str = ""
+    is_full: bool = True
+    """Whether it covers every test of the suite that applies to the agent: only then it counts."""
+    files: list[str] = field(default_factory=list[str])
+    """Where the tests of the suite are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,8 @@ class RunList:
 class RunDetails:
     """A run and a page of its results."""
 
+    schema_version: int = SCHEMA_VERSION
+    """Of this document; see docs/reference/exports.md."""
     run: Run
     results: list[Result]
     count: int
@@ -103,7 +108,7 @@ class RunDetails:
     """Of `score_percent`, in per cent; null until every test was executed and judged."""
 
 
-class RunOperations(OperationGroup):
+class RunOperations(RunWatchOperations):
     """Benchmark runs."""
 
     @post("/api/benchmarks/run", tag="runs", errors=(404, 409), body="RunCreate")
@@ -112,10 +117,24 @@ class RunOperations(OperationGroup):
         agent_id: AgentId,
         *,
         version: Annotated[NewestVersion, Field(examples=["1.0.0"])] = None,
+        suite: Annotated[
+            NameFilter, Field(description="Default: the one that has tests for the agent.")
+        ] = None,
         category: Annotated[NameFilter, Field(examples=["navigation"])] = None,
         test_ids: Annotated[
             list[TestId] | None,
             Field(min_length=1, max_length=10000, description="Only these tests."),
+        ] = None,
+        tags: Annotated[
+            list[Tag] | None, Field(max_length=100, description="Only tests with one of these.")
+        ] = None,
+        match: Annotated[
+            list[Pattern] | None,
+            Field(max_length=100, description="Only tests whose id or name matches one of these."),
+        ] = None,
+        rerun_of: Annotated[
+            UUID | None,
+            Field(description="Only tests that failed in this run, or were not executed."),
         ] = None,
         trials: Annotated[
             int | None, Field(ge=1, le=1000, description="Trials of each test.")
@@ -130,8 +149,12 @@ class RunOperations(OperationGroup):
             team_id=self.team,
             agent_id=agent_id,
             version=version,
+            suite=suite,
             category=category,
             test_ids=tuple(test_ids or ()),
+            tags=tuple(tags or ()),
+            match=tuple(match or ()),
+            rerun_of=rerun_of,
             trials=trials,
             concurrency=concurrency,
         )
@@ -142,6 +165,10 @@ class RunOperations(OperationGroup):
             version=run.agent_version,
             total_tests=run.total_tests,
             status=run.status,
+            suite=run.suite,
+            suite_version=run.suite_version,
+            is_full=run.is_full,
+            files=[self._shown(file) for file in self.arena.catalog.current.suite(run.suite).files],
         )
 
     @post(
@@ -195,6 +222,8 @@ class RunOperations(OperationGroup):
         *,
         agent_id: NameFilter = None,
         status: RunStatus | None = None,
+        suite: NameFilter = None,
+        archived: Annotated[bool, Field(description="Also archived runs.")] = False,
         id_prefix: IdPrefix = None,
         limit: Limit = 20,
         cursor: Cursor = None,
@@ -204,6 +233,9 @@ class RunOperations(OperationGroup):
             self.team,
             agent_id=agent_id,
             status=status,
+            suite=suite,
+            # A run that is named is found, archived or not.
+            with_archived=archived or id_prefix is not None,
             ids=_id_range(id_prefix) if id_prefix else None,
             limit=limit + 1,
             before=paging.decode_moment(cursor),
@@ -240,42 +272,26 @@ class RunOperations(OperationGroup):
             categories=list(await reader.categories(run_id)),
             trials=trials,
             cost_usd_per_passed_test=_cost_per_pass(run),
-            score_interval=_score_interval(run, trials),
+            score_interval=await self._score_interval(run),
         )
 
-    @get(
-        "/api/benchmarks/runs/{run_id}/events",
-        tag="runs",
-        errors=(404,),
-        headers=("last_event_id",),
-        events={"progress": Progress, "result": ResultEvent, "end": Progress},
-        description="Server-sent events: `progress`, `result` and, last, `end`.",
-    )
-    async def watch_run(
-        self,
-        run_id: UUID,
-        *,
-        results: Annotated[bool, Field(description="Send each result too.")] = True,
-        last_event_id: Annotated[str | None, Field(max_length=20)] = None,
-    ) -> Events:
-        """Watch a run as server-sent events until it has ended or waits for people."""
-        # Before the stream starts, while an error can still be a status code.
-        await self.arena.runs.get(run_id, self.named_team)
-        after = int(last_event_id) if last_event_id and last_event_id.isdecimal() else 0
-        # Sequence numbers are 32-bit columns.
-        if after >= 2**31:
-            raise InvalidInput(f"Last-Event-ID {last_event_id} is not a valid event id")
-        return _events(
-            self.arena.watcher.watch(run_id, self.named_team, after=after, with_results=results)
-        )
+    async def _score_interval(self, run: Run) -> Interval | None:
+        if not run.total_tests or run.passed_tests + run.failed_tests < run.total_tests:
+            return None
+        share = await self.arena.scores.run_share(run.id)
+        interval = share_interval(share)
+        return interval and interval.scaled(100).rounded()
 
     async def run_and_wait(
         self,
         agent_id: str,
         *,
         version: str | None = None,
+        suite: str | None = None,
         category: str | None = None,
         test_ids: list[str] | None = None,
+        tags: list[str] | None = None,
+        match: list[str] | None = None,
         trials: int | None = None,
         concurrency: int | None = None,
     ) -> RunDetails:
@@ -283,21 +299,16 @@ class RunOperations(OperationGroup):
         created = await self.create_run(
             agent_id,
             version=version,
+            suite=suite,
             category=category,
             test_ids=test_ids,
+            tags=tags,
+            match=match,
             trials=trials,
             concurrency=concurrency,
         )
         await self.execute_run(created.run_id)
         return await self.run(created.run_id)
-
-    async def watch(self, run_id: UUID) -> AsyncIterator[Progress]:
-        """The progress of a run, at each change, until it has ended or waits for people."""
-        async with aclosing(await self.watch_run(run_id, results=False)) as events:
-            async for event in events:
-                yield event.data
-                if event.name == "end":
-                    return
 
     async def results(
         self, run_id: UUID, *, outcome: Outcome | None = None
@@ -311,22 +322,6 @@ class RunOperations(OperationGroup):
             cursor = page.next_cursor
             if cursor is None:
                 return
-
-
-_progress = OncePerState(Progress.of)
-"""The same value for all watchers of a run, so that it is serialised once."""
-
-
-async def _events(watched: AsyncGenerator[RunEvent]) -> Events:
-    run: Run | None = None
-    async with aclosing(watched):
-        async for seen in watched:
-            run = seen.run
-            for result in seen.results:
-                yield Event(name="result", data=result, id=result.sequence)
-            yield Event(name="progress", data=_progress(run))
-    if run is not None:
-        yield Event(name="end", data=_progress(run))
 
 
 def _id_range(prefix: str) -> tuple[UUID, UUID]:
@@ -355,17 +350,6 @@ def _with_trials(results: list[Result], trials: Trials | None) -> list[Result]:
         else one
         for one in results
     ]
-
-
-def _score_interval(run: Run, trials: Trials | None) -> Interval | None:
-    if not run.total_tests or run.passed_tests + run.failed_tests < run.total_tests:
-        return None
-    if trials is None:
-        share = Share.of_counts(run.passed_tests, run.total_tests)
-    else:
-        share = Share.of_groups((test.passed, test.trials) for test in trials.tests)
-    interval = share_interval(share)
-    return interval and interval.scaled(100).rounded()
 
 
 def _cost_per_pass(run: Run) -> float | None:

@@ -47,6 +47,11 @@ AgentNames = Annotated[
     str, Field(max_length=4000, examples=["qa-web-manager@1.0.0,qa-mobile-manager@1.0.0"])
 ]
 
+ComparedSuite = Annotated[
+    NameFilter,
+    Field(description="Default: one that most of the agents have a run on."),
+]
+
 
 class ExecutionReport(Request):
     """One execution that happened in your own system."""
@@ -159,17 +164,33 @@ class ScoreOperations(OperationGroup):
             float, Field(ge=0, le=1, description="Only scores with data for this much weight.")
         ] = 0.0,
         agent_id: Annotated[NameFilter, Field(description="Only its versions; ranks stay.")] = None,
+        suite: Annotated[
+            NameFilter, Field(description="Default: the default suite of the team.")
+        ] = None,
+        version: Annotated[
+            NameFilter,
+            Field(description="Of the suite: its label or first digits. Default: the one shown."),
+        ] = None,
+        at: Annotated[Moment | None, Field(description="The board as it was then.")] = None,
+        archived: Annotated[bool, Field(description="Also archived agents.")] = False,
         limit: paging.Limit = 20,
         cursor: paging.Cursor = None,
     ) -> Leaderboard:
-        """The team's agents, best first, with the range of ranks that their intervals allow."""
+        """The agents on the board of a suite, best first, with the ranks their intervals allow."""
         if category and tag:
             raise InvalidInput("category and tag: give one of them")
         group = ("category", category) if category else ("tag", tag) if tag else None
-        selection = BoardFilter(group=group, min_coverage=min_coverage, agent_id=agent_id)
+        selection = BoardFilter(
+            suite=suite,
+            version=version,
+            group=group,
+            min_coverage=min_coverage,
+            agent_id=agent_id,
+            with_archived=archived,
+        )
         offset = paging.decode_number(cursor)
         board = await self.arena.scores.leaderboard(
-            self.team, selection, limit=limit, offset=offset
+            self.team, selection, at=at, limit=limit, offset=offset
         )
         end = offset + board.count
         # An offset beyond the end has no next page.
@@ -177,19 +198,22 @@ class ScoreOperations(OperationGroup):
         return replace(board, next_cursor=paging.encode(end) if has_more else None)
 
     @get("/api/benchmarks/compare", tag="scores")
-    async def compare_agents(self, agents: AgentNames) -> Comparison:
+    async def compare_agents(
+        self, agents: AgentNames, *, suite: ComparedSuite = None
+    ) -> Comparison:
         """Compare agents: who is ahead, where they differ, and whether it is significant."""
-        return await self.arena.scores.compare(_subjects(agents, self.team))
+        return await self.arena.scores.compare(_subjects(agents, self.team), suite)
 
-    async def compare(self, agents: Sequence[str]) -> Comparison:
+    async def compare(self, agents: Sequence[str], *, suite: str | None = None) -> Comparison:
         """Compare agents, each named as `agent@version`."""
-        return await self.compare_agents(",".join(agents))
+        return await self.compare_agents(",".join(agents), suite=suite)
 
     @get("/api/benchmarks/compare/tests", tag="scores")
     async def compare_tests(
         self,
         agents: AgentNames,
         *,
+        suite: ComparedSuite = None,
         differing: Annotated[
             bool, Field(description="Only tests on which the agents differ.")
         ] = False,
@@ -199,7 +223,11 @@ class ScoreOperations(OperationGroup):
         """Every test of the agents' latest full runs, with the results of each agent."""
         start = paging.decode_number(cursor)
         matrix = await self.arena.scores.matrix(
-            _subjects(agents, self.team), only_differing=differing, limit=limit, offset=start
+            _subjects(agents, self.team),
+            suite=suite,
+            only_differing=differing,
+            limit=limit,
+            offset=start,
         )
         has_more = start + limit < matrix.total
         return replace(matrix, next_cursor=paging.encode(start + limit) if has_more else None)
@@ -208,18 +236,24 @@ class ScoreOperations(OperationGroup):
         self,
         agents: Sequence[str],
         *,
+        suite: str | None = None,
         differing: bool = False,
         limit: int = 500,
         cursor: str | None = None,
     ) -> Matrix:
         """A page of tests against agents, each named as `agent@version`."""
-        names = ",".join(agents)
-        return await self.compare_tests(names, differing=differing, limit=limit, cursor=cursor)
+        return await self.compare_tests(
+            ",".join(agents), suite=suite, differing=differing, limit=limit, cursor=cursor
+        )
 
     @get("/api/benchmarks/pareto", id="get_pareto", tag="scores")
-    async def pareto(self) -> Pareto:
+    async def pareto(
+        self,
+        *,
+        suite: Annotated[NameFilter, Field(description="Default: the default suite.")] = None,
+    ) -> Pareto:
         """Accuracy against cost: the agents that no other beats on both."""
-        return await self.arena.scores.pareto(self.team)
+        return await self.arena.scores.pareto(self.team, suite)
 
     @post(
         "/api/benchmarks/scores/recalculate",
@@ -245,8 +279,8 @@ class ScoreOperations(OperationGroup):
     )
     async def standing(self, test_id: str) -> Standing:
         """The results of a test in the latest full run of each agent, and its discrimination."""
-        digest = self.arena.catalog.current.test(test_id).digest
-        return await self.arena.scores.standing(self.team, test_id, digest)
+        test = self.arena.catalog.current.test(test_id)
+        return await self.arena.scores.standing(self.team, test)
 
     async def _subject(self, agent_id: str, version: str | None) -> Subject:
         """The agent version to score: a registered one, or one with evidence."""

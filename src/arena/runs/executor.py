@@ -2,30 +2,40 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from arena.agents.agent import AgentDefinition
 from arena.agents.registry import Registry
 from arena.catalog.catalog import Catalog
 from arena.catalog.live import LiveCatalog
+from arena.catalog.selection import check_tags, described, selected
 from arena.catalog.test import Test
 from arena.errors import Conflict, InvalidInput, NotFound
+from arena.evaluation.standard import TestCases, leaves
 from arena.evaluation.verdict import Verdict
+from arena.project import OWN_SUITE
 from arena.runs.engine import Engine
+from arena.runs.environment import agent_digest, environment_of
 from arena.runs.owner import Owner
+from arena.runs.records.bundles import completed_run, frozen_tests, version_of_run
 from arena.runs.records.lease import claim, lease_of, take_over
 from arena.runs.records.rows import get_run
+from arena.runs.records.run_tests import failed_test_ids
 from arena.runs.records.runs import (
     NewRun,
     cancel_run,
+    change_agent_file,
     create_run,
     silent_runs,
     unfinished_runs,
 )
 from arena.runs.run import Run, RunRequest, RunStatus
+from arena.scoring.board import Provenance
+from arena.scoring.records.suites import team_board
+from arena.settings import Settings
 from arena.store.database import shielded
 
 if TYPE_CHECKING:
@@ -41,9 +51,15 @@ class RunExecutor:
     """Executes runs in this process, and hands them over when the process ends."""
 
     def __init__(
-        self, engine: Engine, catalog: LiveCatalog, registry: Registry, owner: Owner
+        self,
+        engine: Engine,
+        catalog: LiveCatalog,
+        registry: Registry,
+        owner: Owner,
+        settings: Settings,
     ) -> None:
         self._engine = engine
+        self._settings = settings
         self._database = engine.database
         self._catalog = catalog
         self._registry = registry
@@ -61,19 +77,92 @@ class RunExecutor:
         """Create a run of the tests that apply to the agent, frozen as they are now."""
         agent = self._registry.find(request.agent_id, request.version)
         catalog = self._catalog.current
-        tests = _chosen(catalog, agent, request)
+        rerun = await self._rerun(request)
+        suite = catalog.suite(await self._suite_name(catalog, agent, request, rerun))
+        tests = _chosen(catalog, agent, request, suite.name, rerun)
+        environment = environment_of(self._settings, agent, tests, request.concurrency)
         new = NewRun(
             team_id=request.team_id,
             agent_id=agent.id,
             agent_version=agent.version,
-            is_full=len(tests) == len(catalog.for_agent(agent.id)),
+            is_full=suite.is_whole
+            and len(tests) == len(catalog.for_agent(agent.id, suite=suite.name)),
             trials=request.trials,
             concurrency=request.concurrency,
             category=request.category,
+            agent_digest=environment["agent_file"],
+            environment=environment,
         )
-        run = await create_run(self._database, new, tests)
+        run = await create_run(self._database, new, tests, suite)
         self._created = run.id, tests
         return run
+
+    async def _rerun(self, request: RunRequest) -> frozenset[str] | None:
+        """The tests that failed in the run to repeat; None for a request that repeats none."""
+        if request.rerun_of is None:
+            return None
+        run = await get_run(self._database, request.rerun_of, request.team_id)
+        failed = await failed_test_ids(self._database, run.id)
+        if not failed:
+            raise InvalidInput(f"nothing failed in run {run.id}")
+        return frozenset(failed)
+
+    async def reexecute(self, run_id: UUID, team_id: str) -> Run:
+        """Create a run of the same agent on the same frozen tests as a completed run.
+
+        The agent must be registered here, under the same id and version.
+        """
+        source = await completed_run(self._database, run_id, team_id, "executed again")
+        agent = self._registry.find(source.agent_id, source.agent_version)
+        tests = [test async for test, _ in frozen_tests(self._database, run_id)]
+        if source.provenance is Provenance.REPORTED and self._settings.tokens:
+            _refuse_sealed(tests, self._catalog.current)
+        environment = environment_of(self._settings, agent, tests, source.concurrency)
+        new = NewRun(
+            team_id=team_id,
+            agent_id=agent.id,
+            agent_version=agent.version,
+            is_full=source.is_full,
+            trials=source.trials,
+            concurrency=source.concurrency,
+            category=source.category,
+            provenance=Provenance.RE_EXECUTED,
+            source_run_id=source.id,
+            agent_digest=environment["agent_file"],
+            environment=environment,
+        )
+        suite = await version_of_run(self._database, source)
+        return await create_run(self._database, new, tests, suite)
+
+    async def _suite_name(
+        self,
+        catalog: Catalog,
+        agent: AgentDefinition,
+        request: RunRequest,
+        rerun: Collection[str] | None,
+    ) -> str:
+        """The suite of a new run."""
+        if request.suite is not None:
+            return _checked_suite(catalog, request.suite, request.test_ids)
+        ids = request.test_ids
+        tests = catalog.for_agent(agent.id, test_ids=frozenset(ids) or None)
+        # A tag, a pattern or a failure may be of one suite only, whichever is the default.
+        tests = _met(tests, request, rerun) or tests
+        suites = list(dict.fromkeys(test.suite for test in tests))
+        if len(suites) < 2:
+            # Without any, `_chosen` says why; it needs a suite to look into.
+            return suites[0] if suites else next(iter(catalog.suite_names), OWN_SUITE)
+        if ids:
+            raise InvalidInput(
+                f"the tests are of several suites ({', '.join(suites)}); a run is of one suite"
+            )
+        named = [name for name in suites if catalog.is_named(name)]
+        if len(named) == 1:
+            return named[0]
+        async with self._database.reading() as connection:
+            default = (await team_board(connection, request.team_id)).default_suite
+        preferred = default, self._settings.own_suite
+        return next((name for name in preferred if name in suites), suites[0])
 
     async def start(self, run_id: UUID, team_id: str) -> Run:
         """Start a pending run; it executes in the background."""
@@ -195,6 +284,7 @@ class RunExecutor:
         Shielded: a caller cancelled between the two would leave a claimed run that never starts.
         """
         run = await claimed
+        await self._note_other_file(run, agent)
         known: Sequence[Test] = ()
         if run.id == self._created[0]:
             known, self._created = self._created[1], (None, ())
@@ -204,6 +294,16 @@ class RunExecutor:
         task.add_done_callback(lambda done: self._ended(run.id, done))
         return run
 
+    async def _note_other_file(self, run: Run, agent: AgentDefinition) -> None:
+        """Record that the agent's file has changed since the run was created or interrupted."""
+        digest = agent_digest(agent)
+        if run.agent_digest is None or digest is None or run.agent_digest == digest:
+            return
+        environment: dict[str, Any] = {**(run.environment or {}), "agent_file": digest}
+        if run.completed_tests:
+            environment["other_agent_file"] = run.agent_digest
+        await change_agent_file(self._database, run.id, digest, environment)
+
     def _ended(self, run_id: UUID, task: asyncio.Task[Run]) -> None:
         if self._tasks.get(run_id) is task:  # a failed run may already have been resumed
             del self._tasks[run_id]
@@ -211,8 +311,44 @@ class RunExecutor:
             log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
 
 
-def _chosen(catalog: Catalog, agent: AgentDefinition, request: RunRequest) -> Sequence[Test]:
-    """The tests of the new run; an error if there are none or one is unknown."""
+def _checked_suite(catalog: Catalog, suite: str, test_ids: Iterable[str]) -> str:
+    """The suite that a request names, if its tests are of it."""
+    for test_id in test_ids:
+        own = catalog.test(test_id).suite
+        if own != suite:
+            raise InvalidInput(f"the test {test_id!r} is of the suite {own!r}, not of {suite!r}")
+    return catalog.suite(suite).name
+
+
+def _refuse_sealed(tests: Sequence[Test], catalog: Catalog) -> None:
+    """Refuse pushed tests with hidden cases that are not among the server's own tests.
+
+    A verdict shows the hidden cases: a team could push the commitments of somebody else's standard
+    and have them opened with the private parts on this server.
+    """
+    for test in tests:
+        sealed = (leaf for leaf in leaves(test.standard) if isinstance(leaf, TestCases))
+        own = catalog.by_id.get(test.id)
+        is_own = own is not None and own.fingerprint == test.fingerprint
+        if not is_own and any(leaf.sealed for leaf in sealed):
+            raise Conflict(
+                f"test {test.id} has sealed cases and is not a test of this server: the run "
+                "cannot be executed again here"
+            )
+
+
+def _chosen(
+    catalog: Catalog,
+    agent: AgentDefinition,
+    request: RunRequest,
+    suite: str,
+    rerun: Collection[str] | None,
+) -> Sequence[Test]:
+    """The tests of the new run; an error if there are none or one is unknown.
+
+    Of `rerun`, tests that no longer exist or apply are left out: nobody asked for them by name.
+    """
+    check_tags(request.tags, catalog.tests)
     for test_id in request.test_ids:
         if test_id not in catalog.by_id:
             raise NotFound.among("test", test_id, catalog.by_id)
@@ -221,8 +357,20 @@ def _chosen(catalog: Catalog, agent: AgentDefinition, request: RunRequest) -> Se
         category=request.category,
         # A set: thousands of ids are looked up for thousands of tests.
         test_ids=frozenset(request.test_ids) or None,
+        suite=suite,
     )
+    tests = _met(tests, request, rerun)
     if not tests:
-        scope = f" in category {request.category!r}" if request.category else ""
+        scope = described(category=request.category, tags=request.tags, match=request.match)
+        scope += f" of the suite {suite!r}" if request.suite else ""
+        scope += f" that failed in run {request.rerun_of}" if request.rerun_of else ""
         raise InvalidInput(f"no active test{scope} applies to agent {agent.id!r}")
     return tests
+
+
+def _met(
+    tests: Iterable[Test], request: RunRequest, rerun: Collection[str] | None
+) -> Sequence[Test]:
+    """The tests that meet the tags and patterns of a request, and are to be run again."""
+    met = selected(tests, tags=request.tags, match=request.match)
+    return met if rerun is None else tuple(test for test in met if test.id in rerun)

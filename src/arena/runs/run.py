@@ -10,6 +10,7 @@ from uuid import UUID
 from arena.errors import Conflict
 from arena.evaluation.verdict import Finding
 from arena.models.step import Step
+from arena.scoring.board import Provenance
 from arena.scoring.history import ExecutionStatus
 
 Outcome = Literal["passed", "failed", "awaiting"]
@@ -70,8 +71,15 @@ class RunRequest:
     version: str | None = None
     category: str | None = None
     test_ids: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    match: tuple[str, ...] = ()
+    """Patterns of ids or names."""
+    rerun_of: UUID | None = None
+    """Only tests that failed in this run, or could not be executed there."""
     trials: int | None = None
     concurrency: int | None = None
+    suite: str | None = None
+    """None: the only one with tests for the agent, or the preferred one of several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +104,28 @@ class Run:
     points_earned: float
     points_possible: float
     points_percent: float | None
+    suite: str = ""
+    suite_version: str = ""
+    """The digest of everything in the suite's tests that can change a verdict."""
+    suite_tests: int = 0
+    """Active tests of the suite in this version."""
+    test_count: int = 0
+    """Tests of this run, each counted once."""
     is_full: bool
-    """Whether it covers every test that applies to the agent."""
+    """Whether it covers every test of the suite that applies to the agent: only then it counts."""
+    provenance: Provenance = Provenance.RUN_HERE
+    source_run_id: UUID | None = None
+    """The run that this one repeats, or its id where it was executed."""
+    verification: dict[str, Any] | None = None
+    """What was checked when it was pushed; null if it was not."""
+    agent_digest: str | None = None
+    """Of the agent's file, and of the programs beside it that it names."""
+    environment: dict[str, Any] | None = None
+    """What can change results besides the agent and the tests; null for runs of 0.1."""
+    judge_family: str | None = None
+    """The model family of both the agent and a judge; null if they differ or are unknown."""
+    repeated_attempts: int = 0
+    """Attempts that the infrastructure failed, so that the question was asked again."""
     trials: int | None
     concurrency: int | None
     category: str | None
@@ -112,6 +140,8 @@ class Run:
     """From its start to its end, or until now if it has not ended."""
     results_duration_seconds: float = 0.0
     """The sum over the results: at a concurrency above 1 it may exceed the run's own duration."""
+    is_archived: bool = False
+    """Whether it is hidden in lists; only lists say so."""
     error_message: str | None
     created_at: datetime
     started_at: datetime | None
@@ -236,6 +266,48 @@ class RunError:
     trial: int
     attempts: int
     reason: str
+    category: str | None = None
+    """Of the test; null from a server of 0.1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantinedTest:
+    """A test of a run that informs and does not block, up to a day."""
+
+    test_id: str
+    until: str
+    """The last day of the quarantine."""
+    reason: str | None
+    trials: int
+    passed: int
+    """How many of its trials passed."""
+    failed: int
+    awaiting: int
+    """How many of them reviewers have not judged yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultDifference:
+    """A test and trial in which a run and its repetition have different verdicts."""
+
+    test_id: str
+    trial: int
+    source_passed: bool | None
+    passed: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How far a run that was executed again agrees with the run that it repeats."""
+
+    run_id: UUID
+    source_run_id: UUID
+    results: int
+    """How many results both have."""
+    agreed: int
+    """Those with the same verdict: both passed, or both failed."""
+    differences: list[ResultDifference]
+    """The first 100, in the order of the tests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
 """Compares agents: who is ahead, on which tests they differ, whether it is significant.
 
 The winner is the one with the highest overall score. Whether the lead is significant
-follows from the tests that both agents ran, test by test: an exact paired test gives the p-value,
-Newcombe's interval the range of the difference in pass rates.
+follows from the tests that both agents ran, cluster by cluster: an exact paired test gives the
+p-value, Newcombe's interval the range of the difference in pass rates, and `Power` says how large a
+difference would have to be to be found.
 """
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -15,9 +15,10 @@ from pydantic import Field
 
 from arena.errors import InvalidInput
 from arena.scoring.board import BoardEntry
-from arena.scoring.components import Share
 from arena.scoring.intervals import Interval
-from arena.scoring.significance import holm, paired_difference_interval, sign_flip_p_value
+from arena.scoring.pairing import pair_up
+from arena.scoring.power import Power, paired_power
+from arena.scoring.significance import holm, sign_flip_p_value
 from arena.scoring.trials import TrialCounts
 
 SIGNIFICANCE = 0.05
@@ -57,6 +58,11 @@ class ComparedPair:
     only_first: list[str]
     """Tests that the second did not run."""
     only_second: list[str]
+    clusters: int = 0
+    """Independent units among the common tests: tests of one group, or with the same prompt and
+    standard, are one."""
+    power: Power | None = None
+    """What the common tests could detect; null if there are none."""
 
     @property
     def ahead(self) -> str | None:
@@ -80,6 +86,8 @@ class Comparison:
     significant: bool
     """Whether the winner is significantly ahead of every other agent on the tests both ran."""
     pairs: list[ComparedPair]
+    suite: str | None = None
+    """The suite whose tests are compared; null if their runs are of different ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +97,6 @@ class Contender:
     name: str
     """As `agent:version`."""
     tests: Sequence[TrialCounts] = ()
-
-    def by_test(self) -> dict[tuple[str, str], TrialCounts]:
-        """Its tests by id and content: an edited test is another test."""
-        tests = {(counts.test_id, counts.digest): counts for counts in self.tests}
-        if len(tests) < len(self.tests):
-            raise InvalidInput(f"{self.name}: a test is listed twice; count its trials together")
-        return tests
 
 
 def compare(
@@ -126,8 +127,13 @@ def compare(
 
 
 def find_winner(entries: Sequence[BoardEntry]) -> BoardEntry | None:
-    """The entry with the highest score; None on a tie, or if fewer than two have one."""
-    scored = [(entry.overall_score, entry) for entry in entries if entry.overall_score is not None]
+    """The entry with the highest score; None on a tie, or if fewer than two have one.
+
+    If some are ranked, only those: a score that rests on a few of the tests is not comparable.
+    """
+    ranked = [entry for entry in entries if entry.rank is not None]
+    candidates = ranked or entries
+    scored = [(one.overall_score, one) for one in candidates if one.overall_score is not None]
     best = max((score for score, _ in scored), default=None)
     leaders = [entry for score, entry in scored if score == best]
     return leaders[0] if len(scored) > 1 and len(leaders) == 1 else None
@@ -135,29 +141,24 @@ def find_winner(entries: Sequence[BoardEntry]) -> BoardEntry | None:
 
 def compare_pair(first: Contender, second: Contender) -> ComparedPair:
     """Compare two on the tests both ran; without common tests there is no difference."""
-    ours, theirs = first.by_test(), second.by_test()
-    tests = [(ours[key], theirs[key]) for key in sorted(ours.keys() & theirs.keys())]
-    # Pass rates as integers over a common denominator, so that equal rates differ by exactly 0.
-    unit = math.lcm(*(counts.trials for pair in tests for counts in pair))
-    rates = [(_rate(one, unit), _rate(two, unit)) for one, two in tests]
-    one, two = (Share.of_groups((pair[place], unit) for pair in rates) for place in (0, 1))
-    interval = p_value = None
-    if tests:
-        count, products = len(tests), sum(a * b for a, b in rates)
-        covariance = (count * products - one.part * two.part) / (count * unit) ** 2
-        interval = paired_difference_interval(one, two, covariance)
-        p_value = sign_flip_p_value([a - b for a, b in rates])
+    pairing = pair_up(first.tests, second.tests, names=(first.name, second.name))
+    clusters = pairing.clusters
+    one, two = clusters.shares()
+    interval = clusters.interval()
+    p_value = sign_flip_p_value(clusters.differences) if pairing.tests else None
     return ComparedPair(
         first=first.name,
         second=second.name,
-        common_tests=len(tests),
+        common_tests=len(pairing.tests),
+        clusters=one.units,
         first_pass_rate=one.value,
         second_pass_rate=two.value,
-        difference=(one.part - two.part) / one.whole if tests else None,
+        difference=clusters.difference,
         interval=interval.scaled(100).rounded() if interval else None,
         p_value=p_value,
         adjusted_p_value=p_value,
         significant=_is_significant(p_value),
+        power=paired_power(pairing, alpha=SIGNIFICANCE) if pairing.tests else None,
         differing=[
             DifferingTest(
                 test_id=one.test_id,
@@ -166,16 +167,12 @@ def compare_pair(first: Contender, second: Contender) -> ComparedPair:
                 second_passed=two.passed,
                 second_trials=two.trials,
             )
-            for (one, two), (a, b) in zip(tests, rates, strict=True)
-            if a != b
+            for one, two in pairing.tests
+            if one.passed * two.trials != two.passed * one.trials
         ],
-        only_first=[test_id for test_id, _ in sorted(ours.keys() - theirs.keys())],
-        only_second=[test_id for test_id, _ in sorted(theirs.keys() - ours.keys())],
+        only_first=pairing.only_first,
+        only_second=pairing.only_second,
     )
-
-
-def _rate(counts: TrialCounts, unit: int) -> int:
-    return counts.passed * (unit // counts.trials)
 
 
 def _adjusted(pairs: list[ComparedPair]) -> list[ComparedPair]:

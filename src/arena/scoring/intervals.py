@@ -42,6 +42,23 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    @property
+    def width(self) -> float:
+        """From limit to limit."""
+        return self.high - self.low
+
+    def widened(self, width: float, lowest: float, highest: float) -> "Interval":
+        """The interval at least `width` wide, by equal parts unless an end of the scale is near."""
+        missing = width - self.width
+        if missing <= 0:
+            return self
+        low = max(lowest, min(self.low - missing / 2, highest - width))
+        return replace(self, low=low, high=min(highest, max(self.high, low + width)))
+
+    def mirrored(self) -> "Interval":
+        """The interval of the negative value."""
+        return replace(self, low=0.0 - self.high, high=0.0 - self.low)
+
     def scaled(self, factor: float) -> "Interval":
         """The interval in another unit: `scaled(100)` is a share in per cent."""
         return replace(self, low=self.low * factor, high=self.high * factor)
@@ -85,15 +102,14 @@ def share_interval(share: Share, confidence: float = CONFIDENCE) -> Interval | N
     """
     if share.value is None:
         return None
-    kish = share.whole**2 / share.whole_squares
-    variance = _ratio_variance(share)
-    # Without any spread the t formula would claim certainty; the all-or-nothing case is the widest
-    # possible on a bounded scale, so it is the honest answer.
-    if share.is_all_or_nothing or not variance:
-        return _wilson(share.value, kish, normal_quantile(confidence), confidence)
-    worth = max(kish, share.value * (1 - share.value) / variance)
-    quantile = t_quantile(confidence, share.units - 1)
-    return _wilson(share.value, worth, quantile, confidence, method="wilson-effective")
+    size, quantile, method = _worth(share, confidence)
+    return _wilson(share.value, size, quantile, confidence, method)
+
+
+def normal_size(share: Share, confidence: float = CONFIDENCE) -> float:
+    """How many all-or-nothing units have the interval of `share`, around the same value."""
+    size, quantile, _ = _worth(share, confidence)
+    return size * (normal_quantile(confidence) / quantile) ** 2
 
 
 def weighted_interval(estimates: Iterable[WeightedEstimate]) -> Interval | None:
@@ -128,9 +144,25 @@ def weighted_interval(estimates: Iterable[WeightedEstimate]) -> Interval | None:
     )
 
 
-def _wilson(
-    share: float, size: float, quantile: float, confidence: float, method: str = "wilson"
-) -> Interval:
+def _worth(share: Share, confidence: float) -> tuple[float, float, str]:
+    """How many all-or-nothing units the share is worth, with which quantile and method."""
+    value = share.value or 0.0
+    kish = kish_size(share)
+    variance = _ratio_variance(share)
+    # Without any spread the t formula would claim certainty; the all-or-nothing case is the widest
+    # possible on a bounded scale, so it is the honest answer.
+    if share.is_all_or_nothing or not variance:
+        return kish, normal_quantile(confidence), "wilson"
+    worth = max(kish, value * (1 - value) / variance)
+    return worth, t_quantile(confidence, share.units - 1), "wilson-effective"
+
+
+def kish_size(share: Share) -> float:
+    """Kish's effective number of units: their number if all weigh the same, else fewer."""
+    return share.whole**2 / share.whole_squares
+
+
+def _wilson(share: float, size: float, quantile: float, confidence: float, method: str) -> Interval:
     shift = quantile * quantile / size
     centre = (share + shift / 2) / (1 + shift)
     reach = math.sqrt(shift * share * (1 - share) + shift * shift / 4) / (1 + shift)

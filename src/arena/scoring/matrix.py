@@ -84,6 +84,8 @@ class Matrix:
     differing: int
     """On how many of them the agents differ."""
     next_cursor: str | None = None
+    suite: str | None = None
+    """The suite whose tests these are; null if the runs are of different ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

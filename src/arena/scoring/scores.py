@@ -1,7 +1,8 @@
 """The entry point of scoring: add evidence, read the board, compare."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID, uuid4
 
@@ -9,13 +10,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.agents.agent import precedence
+from arena.catalog.test import Test
 from arena.errors import InvalidInput
 from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard, Recalculated
+from arena.scoring.clusters import share_of_tests
 from arena.scoring.comparison import Comparison, compare
+from arena.scoring.components import Share
 from arena.scoring.history import Execution, ExecutionsReported, Feedback, Subject
+from arena.scoring.item_quality import SuiteQuality, suite_quality
 from arena.scoring.matrix import Matrix, MatrixAgent, Standing, TestOutcome, matrix_rows, standing
 from arena.scoring.pareto import Pareto, pareto
-from arena.scoring.records import board, evidence, outcomes, recalculation
+from arena.scoring.records import board, evidence, outcomes, rebuilding, recalculation
+from arena.scoring.records.suites import team_board
 from arena.scoring.records.sums import stored_weights
 from arena.scoring.scorecard import Weights
 from arena.scoring.trials import TrialCounts, Trials, summarise
@@ -112,14 +118,16 @@ class Scores:
         team_id: str,
         selection: BoardFilter | None = None,
         *,
+        at: datetime | None = None,
         limit: int = 20,
         offset: int = 0,
     ) -> Leaderboard:
-        """A page of the leaderboard, without its `next_cursor`."""
-        async with self._reading_intervals(team_id) as connection:
-            return await board.read_board(
-                connection, team_id, selection or BoardFilter(), limit, offset
-            )
+        """A page of the leaderboard, now or at a past moment, without its `next_cursor`."""
+        chosen = selection or BoardFilter()
+        async with self._reading(team_id) as connection:
+            if at is not None:
+                return await board.past_board(connection, team_id, chosen, at, limit, offset)
+            return await board.read_board(connection, team_id, chosen, limit, offset)
 
     @shielded
     async def last_change(self, team_id: str) -> datetime | None:
@@ -131,7 +139,7 @@ class Scores:
     async def entry(self, subject: Subject) -> BoardEntry | None:
         """One agent version's entry; None if there is no evidence about it."""
         async with self._database.reading() as connection:
-            return await board.board_entry(connection, subject)
+            return await board.board_entry_of(connection, subject)
 
     @shielded
     async def newest(self, team_id: str, agent_id: str) -> Subject | None:
@@ -143,33 +151,50 @@ class Scores:
         return Subject(team_id=team_id, agent_id=agent_id, version=max(versions, key=precedence))
 
     @shielded
-    async def compare(self, subjects: Sequence[Subject]) -> Comparison:
-        """Compare agents on the tests they all ran in their latest full runs."""
+    async def compare(self, subjects: Sequence[Subject], suite: str | None = None) -> Comparison:
+        """Compare agents on the tests they all ran in their latest full runs.
+
+        Without a suite, on one that most of them have a run on.
+        """
         known: dict[str, tuple[BoardEntry, list[TrialCounts]]] = {}
-        async with self._reading_intervals(subjects[0].team_id) as connection:
+        async with self._reading(subjects[0].team_id) as connection:
+            suites = await self._suites(connection, subjects, suite)
             for subject in subjects:
-                entry = await board.board_entry(connection, subject)
+                entry = await board.board_entry_of(connection, subject, suites[subject])
+                run_id = entry.benchmark_run_id if entry else None
+                # Without a run of the suite, what is known of it anyway.
+                entry = entry or await board.board_entry_of(connection, subject)
                 if entry is not None:
-                    run_id = entry.benchmark_run_id
                     counts = await outcomes.test_counts(connection, run_id) if run_id else []
                     known[str(subject)] = entry, counts
-        return compare([str(subject) for subject in subjects], known)
+        found = compare([str(subject) for subject in subjects], known)
+        return replace(found, suite=_only(suites.values()))
+
+    async def _suites(
+        self, connection: AsyncConnection, subjects: Sequence[Subject], suite: str | None
+    ) -> dict[Subject, str | None]:
+        """The suite on which each agent is compared."""
+        if suite is not None:
+            return dict.fromkeys(subjects, suite)
+        return await board.compared_suites(connection, subjects)
 
     @shielded
     async def matrix(
         self,
         subjects: Sequence[Subject],
         *,
+        suite: str | None = None,
         only_differing: bool = False,
         limit: int = 500,
         offset: int = 0,
     ) -> Matrix:
-        """A page of the tests in the agents' latest full runs, with the results of each agent."""
+        """A page of the tests in the agents' latest full runs of a suite, with their results."""
         runs: dict[str, UUID] = {}
         found: dict[str, list[TestOutcome]] = {}
-        async with self._database.reading() as connection:
+        async with self._reading(subjects[0].team_id) as connection:
+            suites = await self._suites(connection, subjects, suite)
             for subject in subjects:
-                entry = await board.board_entry(connection, subject)
+                entry = await board.board_entry_of(connection, subject, suites[subject])
                 if entry is not None and entry.benchmark_run_id:
                     run_id = runs[str(subject)] = entry.benchmark_run_id
                     found[str(subject)] = await outcomes.test_outcomes(connection, run_id)
@@ -185,23 +210,31 @@ class Scores:
             total=len(matching),
             tests=len(rows),
             differing=len(differing),
+            suite=_only(suites.values()),
         )
 
     @shielded
-    async def standing(self, team_id: str, test_id: str, digest: str) -> Standing:
-        """The results of a test in the latest full run of each agent version.
+    async def standing(self, team_id: str, test: Test) -> Standing:
+        """The results of a test in the run of each agent version on the board of its suite.
 
-        Only runs of the test with this digest, its current content, count in the statistics.
+        Only runs of the test as it is now count in the statistics.
         """
-        async with self._database.reading() as connection:
-            found = await outcomes.test_records(connection, team_id, test_id)
-        return standing(test_id, digest, found)
+        async with self._reading(team_id) as connection:
+            found = await outcomes.test_records(connection, team_id, test.suite, test.id)
+        return standing(test.id, test.fingerprint, found)
 
     @shielded
-    async def pareto(self, team_id: str) -> Pareto:
-        """Accuracy against cost of the team's agents."""
-        async with self._database.reading() as connection:
-            return pareto(await outcomes.cost_points(connection, team_id))
+    async def suite_quality(self, team_id: str, suite: str) -> SuiteQuality:
+        """The weak tests of a suite, from the runs on its board."""
+        async with self._reading(team_id) as connection:
+            return suite_quality(await outcomes.suite_records(connection, team_id, suite))
+
+    @shielded
+    async def pareto(self, team_id: str, suite: str | None = None) -> Pareto:
+        """Accuracy against cost of the agents on the board of a suite."""
+        async with self._reading(team_id) as connection:
+            suite = suite or (await team_board(connection, team_id)).default_suite
+            return pareto(await outcomes.cost_points(connection, team_id, suite or ""))
 
     @shielded
     async def trials(self, run_id: UUID) -> Trials | None:
@@ -212,6 +245,19 @@ class Scores:
             return summarise(await outcomes.test_counts(connection, run_id))
 
     @shielded
+    async def run_share(self, run_id: UUID) -> Share:
+        """Passes of trials of a run, a unit per cluster of tests."""
+        async with self._database.reading() as connection:
+            stored = await outcomes.stored_share(connection, run_id)
+            return stored or share_of_tests(await outcomes.test_counts(connection, run_id))
+
+    @shielded
+    async def counts(self, run_id: UUID) -> list[TrialCounts]:
+        """How often each test of a run passed, of those that have results."""
+        async with self._database.reading() as connection:
+            return await outcomes.test_counts(connection, run_id)
+
+    @shielded
     async def recalculate(self, team_id: str, subject: Subject | None = None) -> Recalculated:
         """Recompute scores from the raw rows: of one agent version, or of the whole team."""
         async with self._database.writing() as connection:
@@ -219,12 +265,18 @@ class Scores:
         return Recalculated(recalculated=[str(one) for one in done], count=len(done))
 
     @asynccontextmanager
-    async def _reading_intervals(self, team_id: str) -> AsyncGenerator[AsyncConnection]:
-        """A connection for reads that need intervals (rank ranges do): computes missing ones."""
+    async def _reading(self, team_id: str) -> AsyncGenerator[AsyncConnection]:
+        """A connection for reads of boards: computes those that are missing."""
         async with self._database.reading() as connection:
-            if not await board.has_missing_intervals(connection, team_id):
+            if not await rebuilding.has_missing(connection, team_id):
                 yield connection
                 return
         async with self._database.writing() as connection:
-            await board.fill_intervals(connection, team_id)
+            await rebuilding.compute_missing(connection, team_id)
             yield connection
+
+
+def _only(names: Iterable[str | None]) -> str | None:
+    """The name, if all are the same."""
+    different = set(names)
+    return different.pop() if len(different) == 1 else None

@@ -21,6 +21,13 @@ class TrialCounts:
     """Of the test's content."""
     trials: int
     passed: int
+    cluster: str = ""
+    """Tests with the same cluster are no independent evidence; empty: the test is its own."""
+
+    @property
+    def flaky(self) -> bool:
+        """Whether some trials passed and some did not."""
+        return 0 < self.passed < self.trials
 
     def __post_init__(self) -> None:
         if not 0 <= self.passed <= self.trials or not self.trials:
@@ -73,7 +80,7 @@ def summarise(tests: Sequence[TrialCounts]) -> Trials:
         k=k,
         pass_at_k=mean(pass_at_k),
         pass_all_k=mean(pass_all_k),
-        flaky=[test.test_id for test in tests if 0 < test.passed < test.trials],
+        flaky=[test.test_id for test in tests if test.flaky],
         tests=[
             TestTrials(
                 test_id=test.test_id,
@@ -81,7 +88,7 @@ def summarise(tests: Sequence[TrialCounts]) -> Trials:
                 passed=test.passed,
                 pass_at_k=pass_at_k(test.trials, test.passed, k),
                 pass_all_k=pass_all_k(test.trials, test.passed, k),
-                flaky=0 < test.passed < test.trials,
+                flaky=test.flaky,
             )
             for test in tests
         ],

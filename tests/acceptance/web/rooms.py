@@ -14,6 +14,7 @@ from factories import write_agent
 
 STANDARDS = r"""
 category: standards
+suite: standards
 tests:
   - id: std_cases
     name: Deep merge

@@ -236,7 +236,8 @@ def test_labels_of_crowded_charts_do_not_overlap(
 
 
 @pytest.mark.parametrize(
-    "path", ["/leaderboard", "/agents/scribe", "/compare?agents=scribe:1.0.0,scribe:2.0.0"]
+    "path",
+    ["/leaderboard", "/agents/scribe", "/compare?suite=custom&agents=scribe:1.0.0,scribe:2.0.0"],
 )
 def test_labels_of_charts_do_not_overlap(visit: Visit, path: str):
     _check_labels(visit.go(path))

@@ -25,6 +25,13 @@ def addresses(server: httpx2.Client) -> dict[str, str]:
         "agents": "",
         "benchmarks": "/benchmarks",
         "leaderboard": "/leaderboard",
+        "leaderboard of a suite": "/leaderboard?suite=custom&archived=true",
+        "leaderboard of the past": f"/leaderboard?at={_past(server)}",
+        "leaderboard of no suite": "/leaderboard?suite=none-such",
+        "history": "/leaderboard/history",
+        "suites": "/suites",
+        "suite": "/suites/custom",
+        "no such suite": "/suites/none-such",
         "agent": "/agents/scribe",
         "agent without history": "/agents/slow",
         "run": found["scribe"],
@@ -40,10 +47,23 @@ def addresses(server: httpx2.Client) -> dict[str, str]:
     }
 
 
+def _past(server: httpx2.Client) -> str:
+    """A moment at which the board had some of its entries."""
+    events = server.get("/api/benchmarks/leaderboard/log", params={"limit": 50}).json()["events"]
+    return events[len(events) // 2]["at"]
+
+
 PAGES = (
     "agents",
     "benchmarks",
     "leaderboard",
+    "leaderboard of a suite",
+    "leaderboard of the past",
+    "leaderboard of no suite",
+    "history",
+    "suites",
+    "suite",
+    "no such suite",
     "agent",
     "agent without history",
     "run",
@@ -120,6 +140,13 @@ def test_an_empty_home_says_what_to_do_next(
     page = visit.go("/leaderboard")
     expect(page.get_by_role("heading", name="The leaderboard is empty")).to_be_visible()
     visit.check_every_look()
+    page.get_by_role("link", name="History", exact=True).click()
+    expect(page.get_by_role("heading", name="No events yet")).to_be_visible()
+    visit.check_every_look()
+    page = visit.go("/suites/lab")
+    expect(page.get_by_text("No version of this suite was run yet.")).to_be_visible()
+    visit.check_every_look()
+    page = visit.go("/leaderboard")
     page.get_by_role("link", name="View agents").click()
     expect(page.get_by_text("Not benchmarked yet").first).to_be_visible()
     visit.check_every_look()

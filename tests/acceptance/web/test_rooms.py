@@ -16,7 +16,7 @@ from acceptance.conftest import Shell
 from acceptance.web.conftest import Visit, in_both_looks
 from acceptance.web.rooms import add_files, add_rooms
 
-SCRIBES = "/compare?agents=scribe:1.0.0,scribe:1.1.0,scribe:2.0.0"
+SCRIBES = "/compare?suite=custom&agents=scribe:1.0.0,scribe:1.1.0,scribe:2.0.0"
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_the_filter_for_differences_is_in_the_url(visit: Visit):
 
 @in_both_looks
 def test_agents_are_chosen_from_a_picker(visit: Visit):
-    page = visit.go("/compare")
+    page = visit.go("/compare?suite=custom")
     expect(page.get_by_text("Choose two or more agents")).to_be_visible()
     box = page.get_by_role("combobox", name="Agents").or_(page.get_by_label("Agents"))
     for name in ("scribe:1.0.0", "scribe:2.0.0"):

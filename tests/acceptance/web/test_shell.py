@@ -9,7 +9,17 @@ from playwright.sync_api import expect
 
 from acceptance.web.conftest import DESK, PHONE, Look, Visit, in_both_looks
 
-TABS = ("Agents", "Benchmarks", "Leaderboard", "Compare", "Catalog", "Reviews", "Market", "Judges")
+TABS = (
+    "Agents",
+    "Benchmarks",
+    "Leaderboard",
+    "Suites",
+    "Compare",
+    "Catalog",
+    "Reviews",
+    "Market",
+    "Judges",
+)
 
 
 def test_the_root_redirects_to_the_agents(visit: Visit):
@@ -98,6 +108,8 @@ def test_an_unknown_address_shows_page_not_found(visit: Visit):
         "/runs/a/results",
         "/runs/a/results/b/c",
         "/leaderboard/more",
+        "/leaderboard/history/more",
+        "/suites/lab/more",
         "/compare/more",
         "/catalog/no/such/page",
         "/catalog/tests",

@@ -48,8 +48,8 @@ async def api(settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
 def opened(tmp_path: Path, sqlite_tables: Path) -> Callable[..., Opened]:
     """Opens the API on SQLite with the settings that a test needs."""
 
-    def open_with(*, serves: bool = False, **given: object) -> Opened:
-        settings = furnish(Settings(home=tmp_path / "home", **given))
+    def open_with(*, serves: bool = False, home: str = "home", **given: object) -> Opened:
+        settings = furnish(Settings(home=tmp_path / home, **given))
         shutil.copy(sqlite_tables, settings.home)
         return open_api(settings, serves=serves)
 

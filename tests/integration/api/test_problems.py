@@ -159,7 +159,11 @@ async def test_a_team_may_be_named_everywhere(local: httpx2.AsyncClient):
     ("method", "path", "known"),
     [
         ("GET", "/api/health", "team_id"),
-        ("GET", "/api/benchmarks/runs", "agent_id, cursor, id_prefix, limit, status, team_id"),
+        (
+            "GET",
+            "/api/benchmarks/runs",
+            "agent_id, archived, cursor, id_prefix, limit, status, suite, team_id",
+        ),
         ("POST", RUN, "team_id"),
         ("POST", "/api/benchmarks/scores/recalculate", "agent_id, team_id, version"),
     ],

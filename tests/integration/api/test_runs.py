@@ -31,6 +31,10 @@ async def test_the_flow_of_the_document(api: httpx2.AsyncClient):
         "message": (
             "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
         ),
+        "suite": "custom",
+        "suite_version": created["suite_version"],
+        "is_full": True,
+        "files": ["benchmarks/parrot.yaml"],
     }
     executed = await api.post(f"/api/benchmarks/run/{run_id}/execute", params=TEAM)
     assert executed.status_code == 200

@@ -81,6 +81,17 @@ def test_a_benchmark_imports_no_web_framework_and_no_chain(home: Path):
     )
 
 
+def test_only_a_command_that_exports_loads_the_exports(home: Path):
+    words = ("run", "qa-web-manager", "--test", "bench_nav_001")
+
+    def exports(*more: str) -> set[str]:
+        loaded = {name for name in modules_of(home, *words, *more) if "cli.export." in name}
+        return {name.removeprefix("arena.cli.export.") for name in loaded}
+
+    assert exports("--fail-under", "0") == set()
+    assert exports("--csv", "results.csv") == {"csv", "exported", "target"}
+
+
 @pytest.mark.parametrize("words", [("chain", "--help"), ("chain", "keys")], ids=" ".join)
 def test_libraries_for_chains_are_imported_only_when_they_are_used(
     home: Path, words: tuple[str, ...]

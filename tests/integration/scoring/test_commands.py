@@ -54,7 +54,7 @@ def test_from_runs_and_ratings_to_a_leaderboard(arena: Command):
     output = arena("leaderboard")
     assert "★ 4.5 (2)" in output
     assert (
-        "weights: benchmark 40%, user rating 30%, success rate 20%, cost efficiency 10%" in output
+        "overall = benchmark 40%, user rating 30%, success rate 20%, cost efficiency 10%" in output
     )
     assert "* provisional" in output
     rows = list(csv.DictReader(io.StringIO(arena("leaderboard", "--csv"))))
@@ -85,6 +85,7 @@ def test_agents_are_compared_and_the_tests_where_they_differ_are_shown(arena: Co
     output = arena("compare", "parrot@1.0.0", "mute@1.0.0")
     assert "7 tests in common, +100.0 %" in output
     assert "p = 0.016, significant" in output
+    assert "these tests can detect a difference of 61.6 %\n" in output
     assert all(f"words_{number:05}" in output for number in range(1, 8))
     assert "parrot@1.0.0 is ahead, and the difference is significant" in output
     assert json.loads(arena("compare", "parrot:1.0.0", "mute:1.0.0", "--json"))["significant"]
@@ -103,7 +104,7 @@ def test_the_leaderboard_fits_the_screen(
     entry = next(line for line in lines if "parrot" in line)
     assert "…" not in "".join(lines)
     assert entry.count("100.00") == 3
-    assert ("interval" in lines[0]) is (columns == "160")
+    assert ("interval" in lines[1]) is (columns == "160")
 
 
 def test_repeats_are_reported(arena: Command):

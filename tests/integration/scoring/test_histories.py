@@ -105,9 +105,15 @@ def check_rows(rows: dict[Who, Row], known: dict[Who, Tally], runs: list[UUID | 
         assert row["rating_square_sum"] == sum(star * star for star in stars)
         assert row["success_count"] == tally.executions.count("completed")
         assert row["benchmark_run_id"] == (runs[tally.latest[0]] if tally.latest else None)
-        others = [e["overall_score"] for w, e in expected.items() if w.team == who.team]
-        assert row["rank_overall"] == 1 + sum(o > own["overall_score"] for o in others)
+        others = [e["overall_score"] for w, e in expected.items() if is_ranked(w, who.team, known)]
+        better = sum(other > own["overall_score"] for other in others)
+        assert row["rank_overall"] == (1 + better if tally.latest else None)
         assert row["overall_low"] <= own["overall_score"] <= row["overall_high"]
+
+
+def is_ranked(who: Who, team: str, known: dict[Who, Tally]) -> bool:
+    """Whether an agent of this team has a benchmark: ratings alone give no rank."""
+    return who.team == team and known[who].latest is not None
 
 
 async def check_boards(place: Place, era: str, known: dict[Who, Tally]) -> None:
@@ -116,12 +122,14 @@ async def check_boards(place: Place, era: str, known: dict[Who, Tally]) -> None:
         expected = {who: scores(tally) for who, tally in known.items() if who.team == team}
         board = await read_board(place, era, team)
         check_board(board, expected)
-        mine = [rows[who] for who in expected]
+        mine = [rows[who] for who in expected if known[who].latest]
         for entry in board:
-            row = rows[Who(team=team, agent=entry["agent_id"], version=entry["agent_version"])]
+            who = Who(team=team, agent=entry["agent_id"], version=entry["agent_version"])
+            row = rows[who]
             above = sum(other["overall_low"] > row["overall_high"] for other in mine)
             below = sum(other["overall_high"] < row["overall_low"] for other in mine)
-            assert (entry["rank_low"], entry["rank_high"]) == (1 + above, len(mine) - below)
+            span = (1 + above, len(mine) - below) if known[who].latest else (None, None)
+            assert (entry["rank_low"], entry["rank_high"]) == span
             assert entry["benchmark_run_id"] == (row["benchmark_run_id"] and str_of(row))
         for category in CATEGORIES:
             board = await read_board(place, era, team, category=category)
@@ -151,17 +159,26 @@ async def read_board(place: Place, era: str, team: str, **filters: object) -> li
 
 
 def check_board(board: list[Row], expected: dict[Who, Row]) -> None:
-    """Whether a board shows these entries: best first, equals by name, with shared ranks."""
-    in_order = sorted(expected, key=lambda w: (-expected[w]["overall_score"], w.agent, w.version))
+    """Whether a board shows these entries: best first, equals by name, with shared ranks.
+
+    Those without a benchmark come last, without a rank.
+    """
+    ranked = {who: own for who, own in expected.items() if own["benchmark_score"] is not None}
+    in_order = sorted(
+        expected,
+        key=lambda w: (w not in ranked, -expected[w]["overall_score"], w.agent, w.version),
+    )
     assert [(e["agent_id"], e["agent_version"]) for e in board] == [
         (who.agent, who.version) for who in in_order
     ]
     for entry, who in zip(board, in_order, strict=True):
         own = expected[who]
         assert {name: entry[name] for name in own} == own, who
-        better = sum(e["overall_score"] > own["overall_score"] for e in expected.values())
-        assert entry["rank"] == 1 + better
-        assert entry["rank_low"] <= entry["rank"] <= entry["rank_high"]
+        better = sum(e["overall_score"] > own["overall_score"] for e in ranked.values())
+        assert entry["rank"] == (1 + better if who in ranked else None)
+        assert (entry["unranked_because"] is None) == (who in ranked)
+        if who in ranked:
+            assert entry["rank_low"] <= entry["rank"] <= entry["rank_high"]
         for name, interval in entry["intervals"].items():
             score = entry[f"{name}_score"]
             assert (interval is None) == (score is None)

@@ -91,8 +91,11 @@ async def test_unfinished_executions_are_not_in_the_denominator(
     house: Arena, api: httpx2.AsyncClient, era: str
 ):
     await drive(house, era, [a_run("a", "+++++", ending="running")])
+    # A run changes the board once, when it ends.
+    assert await board_of(api) == []
+    await drive(house, era, [a_run("a", "+++++", ending="cancelled")])
     (entry,) = await board_of(api)
-    # Four of five have an end so far.
+    # Four of its five tests have been executed.
     assert (entry["success_rate_score"], entry["execution_count"]) == (100.0, 4)
 
 

@@ -51,13 +51,14 @@ async def test_other_weights_score_everything_again_at_the_next_start(settings: 
     async with opened(settings) as (_, board):
         assert board["weights"]["benchmark"] == 0.4
         names = [(e["agent_id"], e["overall_score"], e["rank"]) for e in board["leaderboard"]]
-        assert names == [("voted", 75.0, 1), ("a", 66.67, 2), ("b", 50.0, 3), ("c", 33.33, 4)]
+        # Votes alone give no rank.
+        assert names == [("a", 66.67, 1), ("b", 50.0, 2), ("c", 33.33, 3), ("voted", 75.0, None)]
     async with opened(settings, **HALVES) as (_, board):
         assert board["weights"] == HALVES
         names = [(e["agent_id"], e["overall_score"], e["rank"]) for e in board["leaderboard"]]
-        assert names == [("voted", 75.0, 1), ("a", 50.0, 2), ("b", 25.0, 3), ("c", 0.0, 4)]
-        assert [e["coverage"] for e in board["leaderboard"]] == [0.5, 1.0, 0.5, 0.5]
-        assert [e["provisional"] for e in board["leaderboard"]] == [True, False, True, True]
+        assert names == [("a", 50.0, 1), ("b", 25.0, 2), ("c", 0.0, 3), ("voted", 75.0, None)]
+        assert [e["coverage"] for e in board["leaderboard"]] == [1.0, 0.5, 0.5, 0.5]
+        assert [e["provisional"] for e in board["leaderboard"]] == [False, True, True, True]
     only = {"benchmark": 1.0, "user_rating": 0.0, "success_rate": 0.0, "cost_efficiency": 0.0}
     async with opened(settings, **only) as (house, board):
         # What does not count gives no score, and no score has no rank.
@@ -70,7 +71,7 @@ async def test_other_weights_score_everything_again_at_the_next_start(settings: 
         row = await house.scores.entry(voted)
         assert row and (row.rank, row.rank_low, row.overall_score) == (None, None, None)
     async with opened(settings, benchmark=0.4) as (_, board):
-        assert [e["rank"] for e in board["leaderboard"]] == [1, 2, 3, 4]
+        assert [e["rank"] for e in board["leaderboard"]] == [1, 2, 3, None]
 
 
 async def test_without_configured_weights_those_in_force_are_used(settings: Settings):

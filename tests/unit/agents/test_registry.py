@@ -119,6 +119,14 @@ def test_a_folder_given_twice_is_read_once(tmp_path):
     assert Registry([tmp_path, tmp_path], builtin=None).problems == ()
 
 
+def test_a_file_with_two_names_is_read_once(tmp_path, monkeypatch):
+    write(tmp_path / "one", "a.yaml", "ant")
+    (tmp_path / "link").symlink_to(tmp_path / "one")
+    monkeypatch.chdir(tmp_path)
+    registry = Registry([tmp_path / "one", Path("one"), tmp_path / "link"], builtin=None)
+    assert (names(registry), registry.problems) == (["ant@1.0.0"], ())
+
+
 def test_files_that_come_change_and_go_are_noticed(tmp_path):
     folder = tmp_path / "later"
     registry = Registry([folder], builtin=None)

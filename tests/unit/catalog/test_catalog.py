@@ -38,13 +38,47 @@ def test_both_suffixes_are_read_in_the_order_of_their_names(tmp_path: Path) -> N
     assert ids(load_catalog([tmp_path], builtin=False)) == ["first", "second", "third"]
 
 
-def test_the_package_comes_first_then_the_home_then_the_named_folders(tmp_path: Path) -> None:
-    write(tmp_path / "named", "a.yaml", "of_the_named_folder")
-    write(tmp_path / "home", "z.yaml", "of_the_home")
-    catalog = load_catalog([tmp_path / "named"], home=tmp_path / "home")
+def test_the_package_comes_first_then_the_project_then_the_named_folders_then_the_home(
+    tmp_path: Path,
+) -> None:
+    for name in ("project", "named", "home"):
+        write(tmp_path / name, "a.yaml", f"of_the_{name}")
+    catalog = load_catalog(
+        [tmp_path / "named"], project=[tmp_path / "project"], home=tmp_path / "home"
+    )
     assert ids(catalog)[0] == "bench_ana_001"
-    assert ids(catalog)[-2:] == ["of_the_home", "of_the_named_folder"]
-    assert {source.origin for source in catalog.sources} == {"builtin", "home", "named"}
+    assert ids(catalog)[-3:] == ["of_the_project", "of_the_named", "of_the_home"]
+    origins = dict.fromkeys(source.origin for source in catalog.sources)
+    assert list(origins) == ["builtin", "project", "named", "home"]
+
+
+@pytest.mark.parametrize("origin", ["project", "named"])
+def test_a_copy_in_the_home_does_not_stand_in_for_a_file_elsewhere(
+    tmp_path: Path, origin: str
+) -> None:
+    own = write(tmp_path / "own", "a.yaml", "mine", category="own")
+    copy = write(tmp_path / "home", "a.yaml", "mine", category="copy")
+    folders = [own.parent]
+    catalog = load_catalog(
+        folders if origin == "named" else (),
+        project=folders if origin == "project" else (),
+        home=copy.parent,
+        builtin=False,
+    )
+    assert [test.category for test in catalog.tests] == ["own"]
+    (problem,) = catalog.problems
+    assert (problem.file, str(own) in problem.message) == (str(copy), True)
+
+
+def test_a_folder_of_a_project_that_does_not_exist_yet_is_no_problem(tmp_path: Path) -> None:
+    assert load_catalog(project=[tmp_path / "not yet"]).problems == ()
+
+
+def test_lint_knows_that_a_project_leaves_the_bundled_tests_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.yaml", "bench_ana_001")
+    assert len(lint([path]).problems) == 1
+    alone = lint([path], builtin=False)
+    assert (ids(alone), alone.problems) == (["bench_ana_001"], ())
 
 
 def test_a_home_that_does_not_exist_yet_is_no_problem(tmp_path: Path) -> None:

@@ -245,12 +245,12 @@ def test_a_folder_that_cannot_be_read_keeps_its_tests(tmp_path: Path) -> None:
     write(tmp_path / "named" / "two.yaml", "c")
     catalog = LiveCatalog([tmp_path / "named"], home=tmp_path, builtin=False)
     with without_descriptors():
-        assert ids(catalog.refresh()) == ["a", "b", "c"]
+        assert ids(catalog.refresh()) == ["c", "a", "b"]
     assert [problem.message for problem in catalog.current.folder_problems] == [
         "the folder cannot be read: Too many open files; its files are used as they were last read"
     ] * 2
     write(tmp_path / "one.yaml", "a")
-    assert ids(catalog.refresh()) == ["a", "c"]
+    assert ids(catalog.refresh()) == ["c", "a"]
     assert catalog.current.problems == ()
     # A folder that is gone is no failure: its tests go too.
     (tmp_path / "named" / "two.yaml").unlink()

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from arena import clock
-from arena.cli.gate import exit_code
+from arena.cli.gate import Gates, exit_code, gate_of
 from arena.runs.run import Run, RunStatus
 from arena.scoring.components import share_score
 
@@ -46,6 +46,10 @@ def a_run(total: int, passed: int, awaiting: int) -> Run:
     )
 
 
+def gated(run: Run, fail_under: float) -> int:
+    return exit_code(run, gate_of(run, Gates(minimum=fail_under)))
+
+
 @pytest.mark.parametrize("fail_under", [0, 33.33, 33.34, 66.66, 66.67, 66.68, 100])
 def test_a_gate_is_decided_early_only_if_every_outcome_would_decide_the_same(fail_under: float):
     for total in (1, 3, 6, 7):
@@ -53,8 +57,7 @@ def test_a_gate_is_decided_early_only_if_every_outcome_would_decide_the_same(fai
             if passed + awaiting > total:
                 continue
             ends = {
-                exit_code(a_run(total, passed + more, 0), fail_under)
-                for more in range(awaiting + 1)
+                gated(a_run(total, passed + more, 0), fail_under) for more in range(awaiting + 1)
             }
-            early = exit_code(a_run(total, passed, awaiting), fail_under)
+            early = gated(a_run(total, passed, awaiting), fail_under)
             assert early == (ends.pop() if len(ends) == 1 else 3)

@@ -248,3 +248,119 @@ def test_an_edited_test_is_another_test() -> None:
     new = TrialCounts(test_id="t", digest="2", trials=1, passed=0)
     pair = compare_pair(Contender(name="a", tests=[old]), Contender(name="b", tests=[new]))
     assert (pair.common_tests, pair.only_first, pair.only_second) == (0, ["t"], ["t"])
+
+
+def clustered(key: str, signs: str, clusters: str) -> Contender:
+    """An agent with single trials of tests whose cluster is a letter; a dot: its own."""
+    return Contender(
+        name=key,
+        tests=[
+            TrialCounts(
+                test_id=f"t{place:02}", trials=1, passed=int(sign == "+"), cluster=name.strip(".")
+            )
+            for place, (sign, name) in enumerate(zip(signs, clusters, strict=True))
+        ],
+    )
+
+
+def test_tests_of_one_cluster_count_once() -> None:
+    ours, theirs = "+" * 10, "-" * 8 + "++"
+    assert compare_pair(
+        clustered("a", ours, "." * 10), clustered("b", theirs, "." * 10)
+    ).significant
+    pair = compare_pair(clustered("a", ours, "aaaabbbb.."), clustered("b", theirs, "aaaabbbb.."))
+    assert (pair.common_tests, pair.clusters) == (10, 4)
+    assert pair.difference == 0.8
+    assert pair.p_value == 0.5
+    assert not pair.significant
+
+
+def test_a_cluster_that_only_one_side_names_joins_its_tests_too() -> None:
+    pair = compare_pair(clustered("a", "++++++", "aaa..."), clustered("b", "------", "..bb.."))
+    assert pair.clusters == 3
+
+
+many = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.sampled_from("abcdefgh")),
+    min_size=1,
+    max_size=12,
+)
+"""Passes of three trials by both, and a cluster."""
+
+
+def copied(tests: list[tuple[int, int, str]], times: int = 1) -> tuple[Contender, Contender]:
+    one, two = (
+        Contender(
+            name=name,
+            tests=[
+                TrialCounts(test_id=f"{place} {copy}", trials=3, passed=row[side], cluster=row[2])
+                for place, row in enumerate(tests)
+                for copy in range(times)
+            ],
+        )
+        for side, name in enumerate("ab")
+    )
+    return one, two
+
+
+@given(many, st.integers(2, 10))
+def test_copies_of_every_test_change_neither_interval_nor_p_value(
+    tests: list[tuple[int, int, str]], times: int
+) -> None:
+    plain, more = compare_pair(*copied(tests)), compare_pair(*copied(tests, times))
+    assert (more.p_value, more.interval) == (plain.p_value, plain.interval)
+    assert (more.difference, more.clusters) == (plain.difference, plain.clusters)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1), st.integers(2, 20))
+def test_copies_of_one_test_never_narrow_the_interval(
+    rates: list[tuple[int, int]], times: int
+) -> None:
+    tests = [(one, two, str(place)) for place, (one, two) in enumerate(rates)]
+    plain = compare_pair(*copied(tests)).interval
+    more = compare_pair(*copied([*tests, *[tests[0]] * (times - 1)])).interval
+    assert plain is not None
+    assert more is not None
+    assert more.width >= plain.width - 0.02  # both limits are rounded to two decimals
+
+
+@given(many)
+def test_swapping_clustered_agents_turns_every_number_round(
+    tests: list[tuple[int, int, str]],
+) -> None:
+    ours, theirs = copied(tests)
+    one, two = compare_pair(ours, theirs), compare_pair(theirs, ours)
+    assert one.p_value == two.p_value
+    assert one.p_value is not None
+    assert 0 <= one.p_value <= 1
+    assert (one.power, one.clusters) == (two.power, two.clusters)
+    assert one.interval is not None
+    assert two.interval is not None
+    assert one.difference is not None
+    assert one.interval.low == -two.interval.high
+    assert one.interval.low - 0.005 <= 100 * one.difference <= one.interval.high + 0.005
+
+
+def test_clustered_tests_with_many_numbers_of_trials_are_compared_too() -> None:
+    # The common denominator of these rates has hundreds of digits.
+    ours, theirs = (
+        Contender(
+            name=name,
+            tests=[
+                TrialCounts(
+                    test_id=str(trials),
+                    trials=trials,
+                    passed=trials * share // 100,
+                    cluster=str(int(trials**0.5)),
+                )
+                for trials in range(2, 500)
+            ],
+        )
+        for name, share in (("a", 60), ("b", 40))
+    )
+    pair = compare_pair(ours, theirs)
+    assert (pair.clusters, pair.significant) == (22, True)
+    assert pair.interval is not None
+    assert 0 < pair.interval.low < 20 < pair.interval.high
+    assert pair.power is not None
+    assert pair.power.detectable_difference is not None

@@ -300,3 +300,11 @@ def test_a_confidence_outside_zero_and_one_is_refused(confidence: float) -> None
 def test_a_quantile_without_degrees_of_freedom_is_refused() -> None:
     with pytest.raises(InvalidInput, match="at least 1"):
         t_quantile(0.95, 0)
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 2))
+def test_an_interval_is_widened_within_its_scale(one: float, two: float, width: float) -> None:
+    interval = Interval(low=min(one, two), high=max(one, two), method="newcombe", confidence=0.95)
+    wide = interval.widened(width, -1, 1)
+    assert -1 <= wide.low <= interval.low <= interval.high <= wide.high <= 1
+    assert wide.width == pytest.approx(max(width, interval.width))

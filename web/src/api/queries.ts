@@ -35,16 +35,21 @@ export function useAgent(agentId: string) {
 export interface RunFilter {
   agentId?: string;
   status?: RunStatus;
+  suite?: string;
+  /** Also archived runs. */
+  archived?: boolean;
 }
 
-export function useRuns({ agentId, status }: RunFilter, limit = 20) {
+export function useRuns({ agentId, status, suite, archived }: RunFilter, limit = 20) {
   const { team, api } = useTeam();
   return useInfiniteQuery({
-    queryKey: [...keys.runs(team), agentId, status, limit],
+    queryKey: [...keys.runs(team), agentId, status, suite, archived, limit],
     queryFn: ({ pageParam }) =>
       dataOf(
         api.GET("/api/benchmarks/runs", {
-          params: { query: { agent_id: agentId, status, limit, cursor: pageParam } },
+          params: {
+            query: { agent_id: agentId, status, suite, archived, limit, cursor: pageParam },
+          },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -114,27 +119,36 @@ export function useResult(runId: string, resultId: string, filter: ResultFilter)
 export interface BoardFilter {
   category?: string;
   agentId?: string;
+  /** Default: the default suite of the team. */
+  suite?: string;
+  /** Default: the one that its board shows. */
+  version?: string;
+  /** The board as it was then. */
+  at?: string;
+  /** Also archived agents. */
+  archived?: boolean;
 }
 
-export function useLeaderboard({ category, agentId }: BoardFilter = {}) {
+export function useLeaderboard(filter: BoardFilter = {}) {
+  const { agentId, ...rest } = filter;
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...keys.scores(team), "board", category, agentId],
+    queryKey: [...keys.scores(team), "board", filter],
     queryFn: () =>
       dataOf(
         api.GET("/api/benchmarks/leaderboard", {
-          params: { query: { limit: 200, category, agent_id: agentId } },
+          params: { query: { limit: 200, agent_id: agentId, ...rest } },
         }),
       ),
     placeholderData: keepPreviousData,
   });
 }
 
-export function usePareto() {
+export function usePareto(suite?: string) {
   const { team, api } = useTeam();
   return useQuery({
-    queryKey: [...keys.scores(team), "pareto"],
-    queryFn: () => dataOf(api.GET("/api/benchmarks/pareto")),
+    queryKey: [...keys.scores(team), "pareto", suite],
+    queryFn: () => dataOf(api.GET("/api/benchmarks/pareto", { params: { query: { suite } } })),
   });
 }
 

@@ -64,6 +64,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents/{agent_id}/{version}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive Agent
+         * @description Hide an agent version; it counts all the same.
+         */
+        post: operations["archive_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent_id}/{version}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete Agent
+         * @description Delete the runs, ratings and executions of an agent version; only the operator may.
+         */
+        post: operations["delete_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{agent_id}/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Agent
+         * @description Show an archived agent version again.
+         */
+        post: operations["restore_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/archive": {
         parameters: {
             query?: never;
@@ -88,6 +148,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Archive
+         * @description What was archived or deleted, by whom, when and why; newest first.
+         */
+        get: operations["archive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/benchmarks/audit": {
         parameters: {
             query?: never;
@@ -100,6 +180,70 @@ export interface paths {
          * @description The active tests that an idle agent would pass; repeat while some are pending.
          */
         get: operations["audit_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/baselines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Baselines
+         * @description The team's baselines, by suite and name; also those whose run was deleted.
+         */
+        get: operations["list_baselines"];
+        put?: never;
+        /**
+         * Set Baseline
+         * @description Give a completed, full run a name, or move the name to it; nothing else moves it.
+         */
+        post: operations["set_baseline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/baselines/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove Baseline
+         * @description Remove a name; the run stays.
+         */
+        post: operations["remove_baseline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/baselines/{agent_id}/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Agent Baselines
+         * @description The run of an agent version on the board of each suite, to compare a run with.
+         */
+        get: operations["agent_baselines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -221,9 +365,29 @@ export interface paths {
         };
         /**
          * Get Leaderboard
-         * @description The team's agents, best first, with the range of ranks that their intervals allow.
+         * @description The agents on the board of a suite, best first, with the ranks their intervals allow.
          */
         get: operations["get_leaderboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/leaderboard/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Board Log
+         * @description Every change of the team's boards with its reason, newest first.
+         */
+        get: operations["board_log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -312,6 +476,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/runs/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Push Run
+         * @description Take a run that was executed elsewhere; the body is its bundle.
+         *
+         *     It is checked, its verdicts are replayed where that is possible, and it is stored as
+         *     `reported`: a claim of the sender's team. A second push of the same run changes nothing.
+         */
+        post: operations["push_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/benchmarks/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -324,6 +511,66 @@ export interface paths {
          * @description A run with a page of its results, in the order they were recorded.
          */
         get: operations["get_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/agreement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Agreement
+         * @description How far a run that was executed again agrees with the run that it repeats.
+         */
+        get: operations["get_agreement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive Run
+         * @description Hide a run in lists; it counts all the same.
+         */
+        post: operations["archive_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/bundle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run Bundle
+         * @description A completed run with its tests, results and records, as one document.
+         */
+        get: operations["run_bundle"];
         put?: never;
         post?: never;
         delete?: never;
@@ -352,6 +599,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/benchmarks/runs/{run_id}/compare/{other_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Runs
+         * @description Compare a run with another of the same team, on the tests that both have.
+         */
+        get: operations["compare_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete Run
+         * @description Delete a run and its results; only the operator may, and a mark remains.
+         */
+        post: operations["delete_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/benchmarks/runs/{run_id}/events": {
         parameters: {
             query?: never;
@@ -366,6 +653,90 @@ export interface paths {
         get: operations["watch_run"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/quarantined": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Quarantined Tests
+         * @description The tests of a run with a quarantine, also those whose quarantine is over.
+         */
+        get: operations["list_quarantined_tests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/reexecute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reexecute Run
+         * @description Ask the agent of a completed run again, on the same tests: a new run.
+         *
+         *     The agent must be registered here with the same id and version.
+         */
+        post: operations["reexecute_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/regression/{baseline_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check Regression
+         * @description Test whether a run is worse than a baseline, on the tests that both have.
+         *
+         *     Tests that were quarantined on the day of the run do not count.
+         */
+        get: operations["check_regression"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/runs/{run_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Run
+         * @description Show an archived run again.
+         */
+        post: operations["restore_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -446,6 +817,106 @@ export interface paths {
          * @description Recompute the team's scores from the raw rows.
          */
         post: operations["recalculate_scores"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/suites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Suites
+         * @description The suites of the catalog, and those that were run before.
+         */
+        get: operations["list_suites"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/suites/reported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rank Reported
+         * @description Decide whether runs that were pushed from elsewhere are ranked.
+         */
+        post: operations["rank_reported"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/suites/{suite}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Suite
+         * @description A suite with its versions, and tests that say little about agents.
+         */
+        get: operations["get_suite"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/suites/{suite}/default": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose Default Suite
+         * @description Make a suite the default of the team: its board is shown first.
+         */
+        post: operations["choose_default_suite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/suites/{suite}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suite Diff
+         * @description Which tests were added, removed or edited between two versions of a suite.
+         */
+        get: operations["suite_diff"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1565,6 +2036,37 @@ export interface components {
             problems: string[];
         };
         /**
+         * Agreement
+         * @description How far a run that was executed again agrees with the run that it repeats.
+         */
+        Agreement: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Source Run Id
+             * Format: uuid
+             */
+            source_run_id: string;
+            /**
+             * Results
+             * @description How many results both have.
+             */
+            results: number;
+            /**
+             * Agreed
+             * @description Those with the same verdict: both passed, or both failed.
+             */
+            agreed: number;
+            /**
+             * Differences
+             * @description The first 100, in the order of the tests.
+             */
+            differences: components["schemas"]["ResultDifference"][];
+        };
+        /**
          * Applicant
          * @description An agent that applied for a task.
          */
@@ -1585,6 +2087,80 @@ export interface components {
              */
             applied_at: string;
             reputation: components["schemas"]["Reputation"];
+        };
+        /** ArchiveAgent */
+        ArchiveAgent: {
+            /**
+             * Reason
+             * @example the agent was withdrawn
+             */
+            reason: string;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
+        /**
+         * ArchiveList
+         * @description Everything of a team that was archived or deleted, newest first.
+         */
+        ArchiveList: {
+            /** Marks */
+            marks: components["schemas"]["ArchiveMark"][];
+            /** Count */
+            count: number;
+        };
+        /**
+         * ArchiveMark
+         * @description An agent version or a run that was archived or deleted.
+         */
+        ArchiveMark: {
+            /** Agent Id */
+            agent_id: string;
+            /** Agent Version */
+            agent_version: string;
+            /**
+             * Run Id
+             * @description Null: the agent version itself.
+             */
+            run_id: string | null;
+            /**
+             * Is Deleted
+             * @description Whether it was deleted: this mark is what is left of it.
+             */
+            is_deleted: boolean;
+            /** By */
+            by: string;
+            /** Reason */
+            reason: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Summary
+             * @description Of a deleted run: its suite, score and times.
+             */
+            summary: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** ArchiveRun */
+        ArchiveRun: {
+            /**
+             * Reason
+             * @example the agent was withdrawn
+             */
+            reason: string;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
         };
         /**
          * Assignment
@@ -1675,13 +2251,109 @@ export interface components {
             currency: string;
         };
         /**
+         * Baseline
+         * @description A run that later runs of its suite are compared with.
+         */
+        Baseline: {
+            /**
+             * Name
+             * @description Its name; `agent@version` for the run of an agent version on a board.
+             * @example main
+             */
+            name: string;
+            /**
+             * Suite
+             * @example lab
+             */
+            suite: string;
+            /**
+             * Suite Version
+             * @description The version of the suite that the run is of.
+             */
+            suite_version: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Is Deleted
+             * @description Whether the run was deleted since: nothing can be compared with it any more.
+             * @default false
+             */
+            is_deleted: boolean;
+            /**
+             * Agent Id
+             * @description Of the run; null if it was deleted.
+             */
+            agent_id: string | null;
+            /** Agent Version */
+            agent_version: string | null;
+            /** Score Percent */
+            score_percent: number | null;
+            /**
+             * Set At
+             * @description When the name was given to this run; null for a run on a board.
+             */
+            set_at: string | null;
+            /** Set By */
+            set_by: string | null;
+        };
+        /**
+         * BaselineList
+         * @description Baselines, by suite and name.
+         */
+        BaselineList: {
+            /** Baselines */
+            baselines: components["schemas"]["Baseline"][];
+            /** Count */
+            count: number;
+        };
+        /** BaselineRemove */
+        BaselineRemove: {
+            /**
+             * Name
+             * @example main
+             */
+            name: string;
+            /**
+             * Suite
+             * @description Needed only if several suites have the name.
+             */
+            suite?: string | null;
+        };
+        /** BaselineSet */
+        BaselineSet: {
+            /**
+             * Name
+             * @example main
+             */
+            name: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Suite
+             * @description Needed only if several suites have the name.
+             */
+            suite?: string | null;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
+        /**
          * BoardEntry
          * @description An agent version on the leaderboard; null means no data, not zero.
          */
         BoardEntry: {
             /**
              * Rank
-             * @description Equal scores share a rank.
+             * @description Equal scores share a rank; null if it is not ranked.
              * @example 1
              */
             rank: number | null;
@@ -1722,6 +2394,7 @@ export interface components {
             user_rating_score: number | null;
             /**
              * Success Rate Score
+             * @description How many executions were answered without an error, whatever the verdict.
              * @example 80
              */
             success_rate_score: number | null;
@@ -1752,10 +2425,113 @@ export interface components {
             execution_count: number;
             /**
              * Benchmark Run Id
-             * @description The run behind benchmark and cost.
+             * @description The run behind benchmark and cost: the latest complete one, never the best.
              */
             benchmark_run_id: string | null;
             intervals: components["schemas"]["Intervals"];
+            /**
+             * Unranked Because
+             * @description Why it has no rank; null if it has one.
+             */
+            unranked_because: string | null;
+            /**
+             * Tests
+             * @description The tests of the suite that its run covers; null without a run.
+             */
+            tests: number | null;
+            /**
+             * Suite Tests
+             * @description How many tests the suite has.
+             */
+            suite_tests: number | null;
+            /**
+             * Runs
+             * @description Complete runs of it on this version of the suite.
+             * @default 0
+             */
+            runs: number;
+            /**
+             * Runs Lowest
+             * @description The lowest benchmark score of those runs.
+             */
+            runs_lowest: number | null;
+            /** Runs Highest */
+            runs_highest: number | null;
+            /** @description Where its run was executed; null without a run. */
+            provenance: components["schemas"]["Provenance"] | null;
+            /**
+             * Error Rate
+             * @description The share of the run's attempts that the infrastructure failed, from 0 to 1.
+             */
+            error_rate: number | null;
+            /**
+             * Judge Family
+             * @description The model family of both the agent and a judge of its run; null if they differ.
+             */
+            judge_family: string | null;
+            /**
+             * Is Other File
+             * @description Whether the agent's file changed between runs although its version did not.
+             * @default false
+             */
+            is_other_file: boolean;
+            /**
+             * Is Archived
+             * @default false
+             */
+            is_archived: boolean;
+        };
+        /**
+         * BoardEvent
+         * @description A change of a board, with its reason.
+         */
+        BoardEvent: {
+            /**
+             * Number
+             * @description 1, 2, 3… per team.
+             */
+            number: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            kind: components["schemas"]["BoardEventKind"];
+            /** Reason */
+            reason: string;
+            /** By */
+            by: string | null;
+            /** Agent Id */
+            agent_id: string | null;
+            /** Agent Version */
+            agent_version: string | null;
+            /** Suite */
+            suite: string | null;
+            /** Suite Version */
+            suite_version: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** @description On the default board; null if it was not there, or if the event is of no single agent. */
+            before: components["schemas"]["Position"] | null;
+            after: components["schemas"]["Position"] | null;
+        };
+        /**
+         * BoardEventKind
+         * @description What changed a board.
+         * @enum {string}
+         */
+        BoardEventKind: "run_completed" | "run_ended" | "vote" | "executions_reported" | "task_executed" | "task_undone" | "tests_edited" | "weights_changed" | "default_changed" | "reported_ranked" | "archived" | "restored" | "deleted" | "recalculated" | "upgraded";
+        /**
+         * BoardLog
+         * @description A page of events, newest first.
+         */
+        BoardLog: {
+            /** Events */
+            events: components["schemas"]["BoardEvent"][];
+            /** Count */
+            count: number;
+            /** Next Cursor */
+            next_cursor: string | null;
         };
         /**
          * CatalogSource
@@ -1812,6 +2588,27 @@ export interface components {
              * @default 0
              */
             awaiting: number;
+        };
+        /**
+         * ChangedTest
+         * @description A test's results in the baseline and now.
+         */
+        ChangedTest: {
+            /** Test Id */
+            test_id: string;
+            /** Baseline Passed */
+            baseline_passed: number;
+            /** Baseline Trials */
+            baseline_trials: number;
+            /** Passed */
+            passed: number;
+            /** Trials */
+            trials: number;
+            /**
+             * Flaky
+             * @description Some trials passed and some did not, in either run.
+             */
+            flaky: boolean;
         };
         /**
          * ChecklistAnswer
@@ -1895,6 +2692,15 @@ export interface components {
             only_first: string[];
             /** Only Second */
             only_second: string[];
+            /**
+             * Clusters
+             * @description Independent units among the common tests: tests of one group, or with the same prompt and
+             *     standard, are one.
+             * @default 0
+             */
+            clusters: number;
+            /** @description What the common tests could detect; null if there are none. */
+            power: components["schemas"]["Power"] | null;
         };
         /**
          * Comparison
@@ -1926,6 +2732,11 @@ export interface components {
             significant: boolean;
             /** Pairs */
             pairs: components["schemas"]["ComparedPair"][];
+            /**
+             * Suite
+             * @description The suite whose tests are compared; null if their runs are of different ones.
+             */
+            suite: string | null;
         };
         /**
          * ContentFetched
@@ -1989,6 +2800,34 @@ export interface components {
              */
             published_to: string;
         };
+        /** DeleteAgent */
+        DeleteAgent: {
+            /**
+             * Reason
+             * @example the agent was withdrawn
+             */
+            reason: string;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
+        /** DeleteRun */
+        DeleteRun: {
+            /**
+             * Reason
+             * @example the agent was withdrawn
+             */
+            reason: string;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
         /**
          * Difference
          * @description A place where a record and the recomputed verdict differ.
@@ -2021,11 +2860,47 @@ export interface components {
             second_trials: number;
         };
         /**
+         * Done
+         * @description Something was done.
+         */
+        Done: {
+            /** Message */
+            message: string;
+        };
+        /**
+         * EditedTest
+         * @description A test that differs between two versions of a suite.
+         */
+        EditedTest: {
+            /** Test Id */
+            test_id: string;
+            /**
+             * Keys
+             * @description What was edited; empty if one of the two was never run here.
+             */
+            keys: string[];
+        };
+        /**
          * EntryKind
          * @description What an entry is for. A task has at most one of each: the database refuses a second.
          * @enum {string}
          */
         EntryKind: "deposit" | "withdrawal" | "lock" | "bond" | "settlement";
+        /**
+         * EnvironmentDifference
+         * @description A fact about which two runs differ.
+         */
+        EnvironmentDifference: {
+            /**
+             * Name
+             * @description For example `sandbox` or `machine`.
+             */
+            name: string;
+            /** First */
+            first: string;
+            /** Second */
+            second: string;
+        };
         /**
          * Estimate
          * @description A figure with its 95 % interval; null if the data allow none.
@@ -2539,7 +3414,7 @@ export interface components {
         };
         /**
          * Leaderboard
-         * @description A page of the leaderboard, best first.
+         * @description A page of the leaderboard of a suite, best first.
          */
         Leaderboard: {
             /** Leaderboard */
@@ -2552,6 +3427,49 @@ export interface components {
             weights: components["schemas"]["Weights"];
             /** Next Cursor */
             next_cursor: string | null;
+            /**
+             * Suite
+             * @description Null until the team has a complete run.
+             */
+            suite: string | null;
+            /** Suite Version */
+            suite_version: string | null;
+            /** Suite Label */
+            suite_label: string | null;
+            /** Suite Tests */
+            suite_tests: number | null;
+            /**
+             * Is Default Suite
+             * @default true
+             */
+            is_default_suite: boolean;
+            /**
+             * Ranked
+             * @description How many entries have a rank, archived ones included.
+             * @default 0
+             */
+            ranked: number;
+            /**
+             * Archived
+             * @description Entries that are not listed because they are archived; they count for the ranks.
+             * @default 0
+             */
+            archived: number;
+            /**
+             * Newer
+             * @description Newer versions of the suite, which have no complete run yet.
+             */
+            newer: components["schemas"]["SuiteVersionRow"][];
+            /**
+             * Suites
+             * @description Every suite of the team that has a board.
+             */
+            suites: string[];
+            /**
+             * At
+             * @description The moment that it shows; null: now.
+             */
+            at: string | null;
         };
         /**
          * LedgerEntry
@@ -2872,6 +3790,11 @@ export interface components {
             differing: number;
             /** Next Cursor */
             next_cursor: string | null;
+            /**
+             * Suite
+             * @description The suite whose tests these are; null if the runs are of different ones.
+             */
+            suite: string | null;
         };
         /**
          * MatrixAgent
@@ -3040,6 +3963,18 @@ export interface components {
             total_tests: number;
         };
         /**
+         * Position
+         * @description Where an agent version stood on the default board.
+         */
+        Position: {
+            /** Rank */
+            rank: number | null;
+            /** Overall Score */
+            overall_score: number | null;
+            /** Benchmark Score */
+            benchmark_score: number | null;
+        };
+        /**
          * Posting
          * @description A change of one account.
          */
@@ -3058,6 +3993,35 @@ export interface components {
             amount: string;
         };
         /**
+         * Power
+         * @description What the tests of a comparison can detect, with a power of 80 %.
+         */
+        Power: {
+            /**
+             * Detectable Difference
+             * @description The smallest difference of the pass rates, in percentage points; null if there are too few
+             *     clusters to detect any.
+             */
+            detectable_difference: number | null;
+            /**
+             * Tests Needed
+             * @description Tests in all, clustered like these, to detect the observed difference; null if there is none,
+             *     or if ten million would not be enough.
+             */
+            tests_needed: number | null;
+            /**
+             * Trials Needed
+             * @description Trials per test, of the same tests, to detect the observed difference; null if no number
+             *     would do, or none can be computed.
+             */
+            trials_needed: number | null;
+            /**
+             * Trials Reason
+             * @description Why `trials_needed` is null.
+             */
+            trials_reason: string | null;
+        };
+        /**
          * Proof
          * @description An agent's signature over a statement, valid once and for a short time.
          */
@@ -3074,6 +4038,51 @@ export interface components {
              * @description Ed25519 in base64, or of an Ethereum wallet as `0x…`; see docs/guide/earn.md.
              */
             signature: string;
+        };
+        /**
+         * Provenance
+         * @description Where a run was executed.
+         * @enum {string}
+         */
+        Provenance: "run_here" | "re_executed" | "reported";
+        /**
+         * QuarantinedTest
+         * @description A test of a run that informs and does not block, up to a day.
+         */
+        QuarantinedTest: {
+            /** Test Id */
+            test_id: string;
+            /**
+             * Until
+             * @description The last day of the quarantine.
+             */
+            until: string;
+            /** Reason */
+            reason: string | null;
+            /** Trials */
+            trials: number;
+            /**
+             * Passed
+             * @description How many of its trials passed.
+             */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /**
+             * Awaiting
+             * @description How many of them reviewers have not judged yet.
+             */
+            awaiting: number;
+        };
+        /**
+         * QuarantinedTestList
+         * @description The tests of a run with a quarantine.
+         */
+        QuarantinedTestList: {
+            /** Tests */
+            tests: components["schemas"]["QuarantinedTest"][];
+            /** Count */
+            count: number;
         };
         /**
          * Readiness
@@ -3175,6 +4184,88 @@ export interface components {
          */
         ReceiptStatus: "pending" | "final";
         /**
+         * Regression
+         * @description A run beside its baseline, on the tests that both have and that are not quarantined.
+         */
+        Regression: {
+            /**
+             * Is Regression
+             * @description Whether the p-value is below `alpha`.
+             */
+            is_regression: boolean;
+            /**
+             * Can Detect
+             * @description Whether any result could be a regression: false if fewer clusters can get worse than the
+             *     smallest p-value takes.
+             */
+            can_detect: boolean;
+            /**
+             * Alpha
+             * @description The rate of false alarms when nothing has changed.
+             */
+            alpha: number;
+            /**
+             * P Value
+             * @description One-sided: that the run is worse; null without common tests.
+             */
+            p_value: number | null;
+            /** Common Tests */
+            common_tests: number;
+            /** Clusters */
+            clusters: number;
+            /**
+             * Difference
+             * @description Pass rate now minus that of the baseline, as a share of 1; below 0 is worse.
+             */
+            difference: number | null;
+            /** @description Of the difference, in per cent (95 %, two-sided). */
+            interval: components["schemas"]["Interval"] | null;
+            power: components["schemas"]["Power"] | null;
+            /**
+             * Worse
+             * @description Passed less often than in the baseline, the largest change first; flaky ones included.
+             */
+            worse: components["schemas"]["ChangedTest"][];
+            /** Better */
+            better: components["schemas"]["ChangedTest"][];
+            /**
+             * Flaky
+             * @description Mixed outcomes within one of the runs, whether or not the rate has changed.
+             */
+            flaky: components["schemas"]["ChangedTest"][];
+            /**
+             * New Failures
+             * @description Every trial passed in the baseline, and none does now.
+             */
+            new_failures: components["schemas"]["ChangedTest"][];
+            /**
+             * Quarantined
+             * @description They are not part of any number above.
+             */
+            quarantined: components["schemas"]["ChangedTest"][];
+            /**
+             * Only Baseline
+             * @description Tests that cannot be compared: not in this run, or edited.
+             */
+            only_baseline: string[];
+            /** Only Now */
+            only_now: string[];
+        };
+        /** ReportedRanking */
+        ReportedRanking: {
+            /**
+             * Is Ranked
+             * @description Whether reported runs are ranked.
+             */
+            is_ranked: boolean;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
+        /**
          * Reputation
          * @description An agent's track record, in counts. Self-judged tasks are left out.
          */
@@ -3218,6 +4309,34 @@ export interface components {
              * @description The share of its decided tasks (judged or never submitted) that were paid, 0 to 1.
              */
             readonly win_rate: number | null;
+        };
+        /** RestoreAgent */
+        RestoreAgent: {
+            /**
+             * Reason
+             * @example the agent was withdrawn
+             */
+            reason: string;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
+        /** RestoreRun */
+        RestoreRun: {
+            /**
+             * Reason
+             * @example the agent was withdrawn
+             */
+            reason: string;
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
         };
         /**
          * Result
@@ -3315,6 +4434,20 @@ export interface components {
             previous_id: string | null;
             /** Next Id */
             next_id: string | null;
+        };
+        /**
+         * ResultDifference
+         * @description A test and trial in which a run and its repetition have different verdicts.
+         */
+        ResultDifference: {
+            /** Test Id */
+            test_id: string;
+            /** Trial */
+            trial: number;
+            /** Source Passed */
+            source_passed: boolean | null;
+            /** Passed */
+            passed: boolean | null;
         };
         /**
          * ResultList
@@ -3700,10 +4833,70 @@ export interface components {
             /** Points Percent */
             points_percent: number | null;
             /**
+             * Suite
+             * @default
+             */
+            suite: string;
+            /**
+             * Suite Version
+             * @description The digest of everything in the suite's tests that can change a verdict.
+             * @default
+             */
+            suite_version: string;
+            /**
+             * Suite Tests
+             * @description Active tests of the suite in this version.
+             * @default 0
+             */
+            suite_tests: number;
+            /**
+             * Test Count
+             * @description Tests of this run, each counted once.
+             * @default 0
+             */
+            test_count: number;
+            /**
              * Is Full
-             * @description Whether it covers every test that applies to the agent.
+             * @description Whether it covers every test of the suite that applies to the agent: only then it counts.
              */
             is_full: boolean;
+            /** @default run_here */
+            provenance: components["schemas"]["Provenance"];
+            /**
+             * Source Run Id
+             * @description The run that this one repeats, or its id where it was executed.
+             */
+            source_run_id: string | null;
+            /**
+             * Verification
+             * @description What was checked when it was pushed; null if it was not.
+             */
+            verification: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Agent Digest
+             * @description Of the agent's file, and of the programs beside it that it names.
+             */
+            agent_digest: string | null;
+            /**
+             * Environment
+             * @description What can change results besides the agent and the tests; null for runs of 0.1.
+             */
+            environment: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Judge Family
+             * @description The model family of both the agent and a judge; null if they differ or are unknown.
+             */
+            judge_family: string | null;
+            /**
+             * Repeated Attempts
+             * @description Attempts that the infrastructure failed, so that the question was asked again.
+             * @default 0
+             */
+            repeated_attempts: number;
             /** Trials */
             trials: number | null;
             /** Concurrency */
@@ -3735,6 +4928,12 @@ export interface components {
              * @default 0
              */
             results_duration_seconds: number;
+            /**
+             * Is Archived
+             * @description Whether it is hidden in lists; only lists say so.
+             * @default false
+             */
+            is_archived: boolean;
             /** Error Message */
             error_message: string | null;
             /**
@@ -3746,6 +4945,82 @@ export interface components {
             started_at: string | null;
             /** Completed At */
             completed_at: string | null;
+        };
+        /**
+         * RunComparison
+         * @description Two runs on the tests that both have, each test with equal weight.
+         */
+        RunComparison: {
+            /**
+             * Schema Version
+             * @description Of this document.
+             * @default 1
+             */
+            schema_version: number;
+            first: components["schemas"]["Run"];
+            second: components["schemas"]["Run"];
+            /**
+             * @description How the suite's tests changed from the first to the second; null if they did not, or if the
+             *     two runs are of different suites.
+             */
+            suite_difference: components["schemas"]["SuiteDifference"] | null;
+            /**
+             * Environment
+             * @description What else differs; nothing if one of the two is not known.
+             */
+            environment: components["schemas"]["EnvironmentDifference"][];
+            /** Common Tests */
+            common_tests: number;
+            /**
+             * Clusters
+             * @description Independent units among the common tests.
+             */
+            clusters: number;
+            /**
+             * First Pass Rate
+             * @description 0 to 1 over the common tests; null if there are none.
+             */
+            first_pass_rate: number | null;
+            /** Second Pass Rate */
+            second_pass_rate: number | null;
+            /**
+             * Difference
+             * @description Second minus first, as a share of 1: below 0 the second is worse.
+             */
+            difference: number | null;
+            /** @description Of the difference, in per cent (95 %). */
+            interval: components["schemas"]["Interval"] | null;
+            /**
+             * P Value
+             * @description Two-sided and exact: that they differ; null without common tests.
+             */
+            p_value: number | null;
+            /**
+             * Significant
+             * @description Whether the p-value is below 0.05.
+             */
+            significant: boolean;
+            /** @description What the common tests could detect; null if there are none. */
+            power: components["schemas"]["Power"] | null;
+            /**
+             * Worse
+             * @description Passed less often in the second run, the largest change first; `baseline` is the first.
+             */
+            worse: components["schemas"]["ChangedTest"][];
+            /** Better */
+            better: components["schemas"]["ChangedTest"][];
+            /**
+             * Flaky
+             * @description Mixed outcomes within one of the runs, whether or not the rate has changed.
+             */
+            flaky: components["schemas"]["ChangedTest"][];
+            /**
+             * Only First
+             * @description Tests that cannot be compared: not in the second run, or edited.
+             */
+            only_first: string[];
+            /** Only Second */
+            only_second: string[];
         };
         /** RunCreate */
         RunCreate: {
@@ -3761,6 +5036,11 @@ export interface components {
              */
             version?: string | null;
             /**
+             * Suite
+             * @description Default: the one that has tests for the agent.
+             */
+            suite?: string | null;
+            /**
              * Category
              * @example navigation
              */
@@ -3770,6 +5050,21 @@ export interface components {
              * @description Only these tests.
              */
             test_ids?: string[] | null;
+            /**
+             * Tags
+             * @description Only tests with one of these.
+             */
+            tags?: string[] | null;
+            /**
+             * Match
+             * @description Only tests whose id or name matches one of these.
+             */
+            match?: string[] | null;
+            /**
+             * Rerun Of
+             * @description Only tests that failed in this run, or were not executed.
+             */
+            rerun_of?: string | null;
             /**
              * Trials
              * @description Trials of each test.
@@ -3807,12 +5102,39 @@ export interface components {
              * @default Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start.
              */
             message: string;
+            /**
+             * Suite
+             * @default
+             */
+            suite: string;
+            /**
+             * Suite Version
+             * @default
+             */
+            suite_version: string;
+            /**
+             * Is Full
+             * @description Whether it covers every test of the suite that applies to the agent: only then it counts.
+             * @default true
+             */
+            is_full: boolean;
+            /**
+             * Files
+             * @description Where the tests of the suite are.
+             */
+            files: string[];
         };
         /**
          * RunDetails
          * @description A run and a page of its results.
          */
         RunDetails: {
+            /**
+             * Schema Version
+             * @description Of this document; see docs/reference/exports.md.
+             * @default 1
+             */
+            schema_version: number;
             run: components["schemas"]["Run"];
             /** Results */
             results: components["schemas"]["Result"][];
@@ -3850,6 +5172,11 @@ export interface components {
             attempts: number;
             /** Reason */
             reason: string;
+            /**
+             * Category
+             * @description Of the test; null from a server of 0.1.
+             */
+            category: string | null;
         };
         /**
          * RunExecuted
@@ -3904,6 +5231,75 @@ export interface components {
             count: number;
             /** Next Cursor */
             next_cursor: string | null;
+        };
+        /**
+         * RunPushed
+         * @description A run that was pushed to this server, now or before.
+         */
+        RunPushed: {
+            /** @description As it is stored here: with an id of its own, under the sender's team. */
+            run: components["schemas"]["Run"];
+            /**
+             * Path
+             * @description Its page on the dashboard.
+             * @example /agent-dashboard/runs/5e06f7d4-f474-4fa8-a834-b447442a7da2
+             */
+            path: string;
+        };
+        /**
+         * RunReexecuted
+         * @description A new run that repeats another one.
+         */
+        RunReexecuted: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Source Run Id
+             * Format: uuid
+             * @description The run that it repeats.
+             */
+            source_run_id: string;
+            /**
+             * Status
+             * @example completed
+             */
+            status: string;
+            /** Passed */
+            passed: number;
+            /** Failed */
+            failed: number;
+            /**
+             * Score Percent
+             * @example 91.67
+             */
+            score_percent: number | null;
+            /** Total Tests */
+            total_tests: number;
+            /** Error Message */
+            error_message: string | null;
+            /** @description Null until it has ended. */
+            agreement: components["schemas"]["Agreement"] | null;
+        };
+        /**
+         * RunRegression
+         * @description A run beside its baseline: what a gate decides by.
+         */
+        RunRegression: {
+            baseline: components["schemas"]["Run"];
+            regression: components["schemas"]["Regression"];
+            /**
+             * @description How the tests of the suite changed since the baseline; null if they did not, or if the two
+             *     runs are of different suites.
+             */
+            suite_difference: components["schemas"]["SuiteDifference"] | null;
+            /**
+             * Environment
+             * @description What else differs, the baseline's value first; nothing if one of the two is not known.
+             */
+            environment: components["schemas"]["EnvironmentDifference"][];
         };
         /**
          * RunStatus
@@ -4025,6 +5421,190 @@ export interface components {
          * @enum {string}
          */
         SubjectKind: "run" | "task";
+        /** SuiteChoice */
+        SuiteChoice: {
+            /**
+             * By
+             * @description Who does it.
+             * @example ann
+             */
+            by: string;
+        };
+        /**
+         * SuiteDetails
+         * @description A suite with its versions, and tests that say little about agents.
+         */
+        SuiteDetails: {
+            suite: components["schemas"]["SuiteRow"];
+            /**
+             * Versions
+             * @description Those that were run, newest first.
+             */
+            versions: components["schemas"]["SuiteVersionRow"][];
+            /**
+             * Test Ids
+             * @description The active tests of the catalog.
+             */
+            test_ids: string[];
+            /** @description From the runs on its board; null without a board. */
+            quality: components["schemas"]["SuiteQuality"] | null;
+        };
+        /**
+         * SuiteDiff
+         * @description How two versions of a suite differ.
+         */
+        SuiteDiff: {
+            /** Suite */
+            suite: string;
+            /** Before */
+            before: string;
+            /** After */
+            after: string;
+            /** Added */
+            added: string[];
+            /** Removed */
+            removed: string[];
+            /** Edited */
+            edited: components["schemas"]["EditedTest"][];
+            /** Same */
+            same: number;
+        };
+        /**
+         * SuiteDifference
+         * @description How the tests of one version differ from those of another.
+         */
+        SuiteDifference: {
+            /** Added */
+            added: string[];
+            /** Removed */
+            removed: string[];
+            /** Edited */
+            edited: string[];
+            /** Same */
+            same: number;
+        };
+        /**
+         * SuiteList
+         * @description Every suite of the team.
+         */
+        SuiteList: {
+            /** Suites */
+            suites: components["schemas"]["SuiteRow"][];
+            /** Count */
+            count: number;
+            /**
+             * Ranks Reported
+             * @description Whether the team ranks runs that were pushed from elsewhere.
+             */
+            ranks_reported: boolean;
+        };
+        /**
+         * SuiteQuality
+         * @description The weak tests of a suite, as far as its results tell.
+         */
+        SuiteQuality: {
+            /**
+             * Tests
+             * @description How many tests there are.
+             */
+            tests: number;
+            /**
+             * Agents
+             * @description The most agent versions that ran one test.
+             */
+            agents: number;
+            /**
+             * Weak
+             * @description Saturated ones first, then dead ones, then the least discriminating.
+             */
+            weak: components["schemas"]["WeakTest"][];
+            /**
+             * Too Few Agents
+             * @description Tests with results of fewer than two agent versions: nothing can be said about them.
+             */
+            too_few_agents: string[];
+        };
+        /**
+         * SuiteRow
+         * @description A suite: of the catalog, or one that was run before.
+         */
+        SuiteRow: {
+            /**
+             * Suite
+             * @example lab
+             */
+            suite: string;
+            /**
+             * Is Default
+             * @description Whether its board is the one that is shown first.
+             */
+            is_default: boolean;
+            /**
+             * Tests
+             * @description Active tests in the catalog; 0 if it is not there any more.
+             */
+            tests: number;
+            /**
+             * Version
+             * @description The digest of those tests: of everything that can change a verdict.
+             */
+            version: string | null;
+            /**
+             * Label
+             * @description What its author calls this version.
+             */
+            label: string | null;
+            /**
+             * Shown Version
+             * @description The version on its board: the newest with a complete run; null without a board.
+             */
+            shown_version: string | null;
+            /**
+             * Agents
+             * @description Agent versions on its board.
+             */
+            agents: number;
+        };
+        /**
+         * SuiteVersionRow
+         * @description A version of a suite.
+         */
+        SuiteVersionRow: {
+            /**
+             * Version
+             * @description The digest of what can change a verdict.
+             */
+            version: string;
+            /**
+             * Label
+             * @description What its author calls it.
+             */
+            label: string | null;
+            /** Tests */
+            tests: number;
+            /**
+             * Agents
+             * @description Agent versions with a complete run of it.
+             */
+            agents: number;
+            /**
+             * Current Since
+             * Format: date-time
+             * @description When it last became the current version of the suite.
+             */
+            current_since: string;
+            /**
+             * Is Shown
+             * @description Whether the board shows it: the newest version with a complete run.
+             */
+            is_shown: boolean;
+            /**
+             * Is Newer
+             * @description Whether it is newer than the version that is shown.
+             * @default false
+             */
+            is_newer: boolean;
+        };
         /**
          * Task
          * @description A task in its current state.
@@ -4717,6 +6297,25 @@ export interface components {
              * @description The score to pass; null: that of the standard.
              */
             pass_score: number | null;
+            /**
+             * Suite
+             * @description The suite it belongs to.
+             * @default
+             */
+            suite: string;
+            /**
+             * Group
+             * @description Tests of one group are not independent: variants of a prompt, rows of a data set.
+             */
+            group: string | null;
+            /**
+             * Quarantined Until
+             * @description The last day on which it is quarantined: until then it informs and does not block a gate.
+             * @example 2026-12-31
+             */
+            quarantined_until: string | null;
+            /** Quarantine Reason */
+            quarantine_reason: string | null;
         };
         /**
          * TestAudit
@@ -5032,6 +6631,43 @@ export interface components {
              */
             cached: boolean;
         };
+        /**
+         * WeakTest
+         * @description A test that says little about agents.
+         */
+        WeakTest: {
+            /**
+             * Test Id
+             * @example bench_nav_001
+             */
+            test_id: string;
+            weakness: components["schemas"]["Weakness"];
+            /**
+             * Agents
+             * @description Agent versions with results of it.
+             */
+            agents: number;
+            /** Trials */
+            trials: number;
+            /** Passed */
+            passed: number;
+            /**
+             * Discrimination
+             * @description See `Standing`; null if all did the same.
+             */
+            discrimination: number | null;
+            /**
+             * Is Reversed
+             * @description Weak agents pass it more often than strong ones: check its standard.
+             */
+            is_reversed: boolean;
+        };
+        /**
+         * Weakness
+         * @description Why a test says little.
+         * @enum {string}
+         */
+        Weakness: "saturated" | "dead" | "non_discriminating";
         /**
          * Weights
          * @description The weight of each component; they add up to 1.
@@ -5653,6 +7289,537 @@ export interface operations {
             };
         };
     };
+    archive_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                agent_id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "superseded by 1.1.0",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ArchiveAgent"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "qa-web-manager@1.0.0 is archived"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                agent_id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "superseded by 1.1.0",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteAgent"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "qa-web-manager@1.0.0 is deleted"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_agent: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                agent_id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "superseded by 1.1.0",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestoreAgent"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "qa-web-manager@1.0.0 is listed again"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     export_content: {
         parameters: {
             query: {
@@ -5954,6 +8121,125 @@ export interface operations {
             };
         };
     };
+    archive: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "marks": [
+                     *         {
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "run_id": null,
+                     *           "is_deleted": false,
+                     *           "by": "ann",
+                     *           "reason": "superseded by 1.1.0",
+                     *           "at": "2026-11-16T15:00:00Z",
+                     *           "summary": null
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArchiveList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     audit_tests: {
         parameters: {
             query?: never;
@@ -6020,6 +8306,620 @@ export interface operations {
                      *       "status": 403,
                      *       "code": "forbidden",
                      *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_baselines: {
+        parameters: {
+            query?: {
+                /** @description Only baselines with this name. */
+                name?: string | null;
+                suite?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "baselines": [
+                     *         {
+                     *           "name": "main",
+                     *           "suite": "lab",
+                     *           "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "is_deleted": false,
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "score_percent": 100,
+                     *           "set_at": "2025-12-06T23:58:10Z",
+                     *           "set_by": "ann"
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BaselineList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_baseline: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "main",
+                 *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BaselineSet"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "main",
+                     *       "suite": "lab",
+                     *       "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "is_deleted": false,
+                     *       "agent_id": "qa-web-manager",
+                     *       "agent_version": "1.0.0",
+                     *       "score_percent": 100,
+                     *       "set_at": "2025-12-06T23:58:10Z",
+                     *       "set_by": "ann"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Baseline"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_baseline: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BaselineRemove"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "main",
+                     *       "suite": "lab",
+                     *       "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *       "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "is_deleted": false,
+                     *       "agent_id": "qa-web-manager",
+                     *       "agent_version": "1.0.0",
+                     *       "score_percent": 100,
+                     *       "set_at": "2025-12-06T23:58:10Z",
+                     *       "set_by": "ann"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Baseline"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agent_baselines: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                agent_id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "baselines": [
+                     *         {
+                     *           "name": "qa-web-manager@1.0.0",
+                     *           "suite": "lab",
+                     *           "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "is_deleted": false,
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "score_percent": 100,
+                     *           "set_at": null,
+                     *           "set_by": null
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BaselineList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */
@@ -6188,6 +9088,8 @@ export interface operations {
         parameters: {
             query: {
                 agents: string;
+                /** @description Default: one that most of the agents have a run on. */
+                suite?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
             };
@@ -6257,7 +9159,18 @@ export interface operations {
                      *               "method": "wilson",
                      *               "confidence": 0.95
                      *             }
-                     *           }
+                     *           },
+                     *           "unranked_because": null,
+                     *           "tests": null,
+                     *           "suite_tests": null,
+                     *           "runs": 0,
+                     *           "runs_lowest": null,
+                     *           "runs_highest": null,
+                     *           "provenance": null,
+                     *           "error_rate": null,
+                     *           "judge_family": null,
+                     *           "is_other_file": false,
+                     *           "is_archived": false
                      *         }
                      *       ],
                      *       "unknown": [],
@@ -6283,9 +9196,17 @@ export interface operations {
                      *           "significant": false,
                      *           "differing": [],
                      *           "only_first": [],
-                     *           "only_second": []
+                     *           "only_second": [],
+                     *           "clusters": 12,
+                     *           "power": {
+                     *             "detectable_difference": 44.09,
+                     *             "tests_needed": null,
+                     *             "trials_needed": null,
+                     *             "trials_reason": "no difference was observed"
+                     *           }
                      *         }
-                     *       ]
+                     *       ],
+                     *       "suite": null
                      *     }
                      */
                     "application/json": components["schemas"]["Comparison"];
@@ -6373,6 +9294,8 @@ export interface operations {
         parameters: {
             query: {
                 agents: string;
+                /** @description Default: one that most of the agents have a run on. */
+                suite?: string | null;
                 /** @description Only tests on which the agents differ. */
                 differing?: boolean;
                 /** @description Maximum number. */
@@ -6435,7 +9358,8 @@ export interface operations {
                      *       "total": 1,
                      *       "tests": 12,
                      *       "differing": 1,
-                     *       "next_cursor": null
+                     *       "next_cursor": null,
+                     *       "suite": null
                      *     }
                      */
                     "application/json": components["schemas"]["Matrix"];
@@ -7021,6 +9945,14 @@ export interface operations {
                 min_coverage?: number;
                 /** @description Only its versions; ranks stay. */
                 agent_id?: string | null;
+                /** @description Default: the default suite of the team. */
+                suite?: string | null;
+                /** @description Of the suite: its label or first digits. Default: the one shown. */
+                version?: string | null;
+                /** @description The board as it was then. */
+                at?: string | null;
+                /** @description Also archived agents. */
+                archived?: boolean;
                 /** @description Maximum number. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
@@ -7094,7 +10026,18 @@ export interface operations {
                      *               "method": "wilson",
                      *               "confidence": 0.95
                      *             }
-                     *           }
+                     *           },
+                     *           "unranked_because": null,
+                     *           "tests": 12,
+                     *           "suite_tests": 17,
+                     *           "runs": 3,
+                     *           "runs_lowest": 83.33,
+                     *           "runs_highest": 100,
+                     *           "provenance": "run_here",
+                     *           "error_rate": 0,
+                     *           "judge_family": null,
+                     *           "is_other_file": false,
+                     *           "is_archived": false
                      *         }
                      *       ],
                      *       "count": 1,
@@ -7105,7 +10048,19 @@ export interface operations {
                      *         "success_rate": 0.2,
                      *         "cost_efficiency": 0.1
                      *       },
-                     *       "next_cursor": null
+                     *       "next_cursor": null,
+                     *       "suite": "lab",
+                     *       "suite_version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *       "suite_label": null,
+                     *       "suite_tests": 17,
+                     *       "is_default_suite": true,
+                     *       "ranked": 1,
+                     *       "archived": 0,
+                     *       "newer": [],
+                     *       "suites": [
+                     *         "lab"
+                     *       ],
+                     *       "at": null
                      *     }
                      */
                     "application/json": components["schemas"]["Leaderboard"];
@@ -7189,9 +10144,150 @@ export interface operations {
             };
         };
     };
+    board_log: {
+        parameters: {
+            query?: {
+                /** @description Also events of no suite. */
+                suite?: string | null;
+                agent_id?: string | null;
+                /** @description Maximum number. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "number": 12,
+                     *           "at": "2026-11-16T14:10:41Z",
+                     *           "kind": "run_completed",
+                     *           "reason": "a run of lab completed with 11 of 12 passed",
+                     *           "by": null,
+                     *           "agent_id": "qa-web-manager",
+                     *           "agent_version": "1.0.0",
+                     *           "suite": "lab",
+                     *           "suite_version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *           "run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *           "before": {
+                     *             "rank": 2,
+                     *             "overall_score": 80,
+                     *             "benchmark_score": 75
+                     *           },
+                     *           "after": {
+                     *             "rank": 1,
+                     *             "overall_score": 89.17,
+                     *             "benchmark_score": 91.67
+                     *           }
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BoardLog"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_pareto: {
         parameters: {
             query?: {
+                /** @description Default: the default suite. */
+                suite?: string | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
             };
@@ -7346,7 +10442,11 @@ export interface operations {
                      *       "version": "1.0.0",
                      *       "total_tests": 12,
                      *       "status": "pending",
-                     *       "message": "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
+                     *       "message": "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start.",
+                     *       "suite": "",
+                     *       "suite_version": "",
+                     *       "is_full": true,
+                     *       "files": []
                      *     }
                      */
                     "application/json": components["schemas"]["RunCreated"];
@@ -7673,6 +10773,9 @@ export interface operations {
             query?: {
                 agent_id?: string | null;
                 status?: components["schemas"]["RunStatus"] | null;
+                suite?: string | null;
+                /** @description Also archived runs. */
+                archived?: boolean;
                 /** @description Only runs whose id begins so: 4 or more hex digits. */
                 id_prefix?: string | null;
                 /** @description Maximum number. */
@@ -7717,7 +10820,18 @@ export interface operations {
                      *           "points_earned": 13,
                      *           "points_possible": 14,
                      *           "points_percent": 92.86,
+                     *           "suite": "",
+                     *           "suite_version": "",
+                     *           "suite_tests": 0,
+                     *           "test_count": 0,
                      *           "is_full": true,
+                     *           "provenance": "run_here",
+                     *           "source_run_id": null,
+                     *           "verification": null,
+                     *           "agent_digest": null,
+                     *           "environment": null,
+                     *           "judge_family": null,
+                     *           "repeated_attempts": 0,
                      *           "trials": null,
                      *           "concurrency": null,
                      *           "category": null,
@@ -7727,6 +10841,7 @@ export interface operations {
                      *           "costed_tests": 12,
                      *           "duration_seconds": 1.5,
                      *           "results_duration_seconds": 1.5,
+                     *           "is_archived": false,
                      *           "error_message": null,
                      *           "created_at": "2025-12-06T23:58:10Z",
                      *           "started_at": "2025-12-06T23:58:10Z",
@@ -7818,6 +10933,265 @@ export interface operations {
             };
         };
     };
+    push_run: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run": {
+                     *         "id": "b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d",
+                     *         "agent_id": "qa-web-manager",
+                     *         "agent_version": "1.0.0",
+                     *         "team_id": "default",
+                     *         "status": "completed",
+                     *         "is_interrupted": false,
+                     *         "total_tests": 12,
+                     *         "completed_tests": 12,
+                     *         "passed_tests": 11,
+                     *         "failed_tests": 1,
+                     *         "errored_tests": 0,
+                     *         "awaiting_tests": 0,
+                     *         "score_percent": 91.67,
+                     *         "points_earned": 13,
+                     *         "points_possible": 14,
+                     *         "points_percent": 92.86,
+                     *         "suite": "lab",
+                     *         "suite_version": "4f1d0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c",
+                     *         "suite_tests": 17,
+                     *         "test_count": 12,
+                     *         "is_full": true,
+                     *         "provenance": "reported",
+                     *         "source_run_id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *         "verification": {
+                     *           "at": "2025-12-07T00:01:02+00:00",
+                     *           "by": "Arena 0.2.0",
+                     *           "of_results": 12,
+                     *           "replayed": 12,
+                     *           "not_replayed": 0,
+                     *           "without_answer": 0,
+                     *           "reasons": {},
+                     *           "unproved_tests": 0
+                     *         },
+                     *         "agent_digest": null,
+                     *         "environment": null,
+                     *         "judge_family": null,
+                     *         "repeated_attempts": 0,
+                     *         "trials": null,
+                     *         "concurrency": null,
+                     *         "category": null,
+                     *         "input_tokens": 5006,
+                     *         "output_tokens": 1285,
+                     *         "cost_usd": 0,
+                     *         "costed_tests": 12,
+                     *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 1.5,
+                     *         "is_archived": false,
+                     *         "error_message": null,
+                     *         "created_at": "2025-12-06T23:58:10Z",
+                     *         "started_at": "2025-12-06T23:58:10Z",
+                     *         "completed_at": "2025-12-06T23:58:12Z"
+                     *       },
+                     *       "path": "/agent-dashboard/runs/b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunPushed"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Request Entity Too Large",
+                     *       "status": 413,
+                     *       "code": "request_entity_too_large",
+                     *       "detail": "the body is larger than 8 MiB",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Too Many Requests",
+                     *       "status": 429,
+                     *       "code": "limit_reached",
+                     *       "detail": "team 'mine' has used its 1,000 judge calls of an hour; the next is free in 12 min",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Insufficient Storage",
+                     *       "status": 507,
+                     *       "code": "storage_full",
+                     *       "detail": "the disk has less than 256 MiB left: nothing more is stored",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_run: {
         parameters: {
             query?: {
@@ -7849,6 +11223,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "schema_version": 1,
                      *       "run": {
                      *         "id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *         "agent_id": "qa-web-manager",
@@ -7866,7 +11241,18 @@ export interface operations {
                      *         "points_earned": 13,
                      *         "points_possible": 14,
                      *         "points_percent": 92.86,
+                     *         "suite": "",
+                     *         "suite_version": "",
+                     *         "suite_tests": 0,
+                     *         "test_count": 0,
                      *         "is_full": true,
+                     *         "provenance": "run_here",
+                     *         "source_run_id": null,
+                     *         "verification": null,
+                     *         "agent_digest": null,
+                     *         "environment": null,
+                     *         "judge_family": null,
+                     *         "repeated_attempts": 0,
                      *         "trials": null,
                      *         "concurrency": null,
                      *         "category": null,
@@ -7876,6 +11262,7 @@ export interface operations {
                      *         "costed_tests": 12,
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 1.5,
+                     *         "is_archived": false,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -8087,6 +11474,482 @@ export interface operations {
             };
         };
     };
+    get_agreement: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "9d2f3c4e-0f51-4f0c-8d0e-6e7c1b2a3f40",
+                     *       "source_run_id": "b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d",
+                     *       "results": 12,
+                     *       "agreed": 11,
+                     *       "differences": [
+                     *         {
+                     *           "test_id": "bench_nav_002",
+                     *           "trial": 1,
+                     *           "source_passed": true,
+                     *           "passed": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Agreement"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive_run: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "superseded by 1.1.0",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ArchiveRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is archived"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_bundle: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bundle: JSON lines, the last one with the SHA-256 of the others. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     cancel_run: {
         parameters: {
             query?: {
@@ -8128,7 +11991,18 @@ export interface operations {
                      *       "points_earned": 0,
                      *       "points_possible": 14,
                      *       "points_percent": null,
+                     *       "suite": "",
+                     *       "suite_version": "",
+                     *       "suite_tests": 0,
+                     *       "test_count": 0,
                      *       "is_full": true,
+                     *       "provenance": "run_here",
+                     *       "source_run_id": null,
+                     *       "verification": null,
+                     *       "agent_digest": null,
+                     *       "environment": null,
+                     *       "judge_family": null,
+                     *       "repeated_attempts": 0,
                      *       "trials": null,
                      *       "concurrency": null,
                      *       "category": null,
@@ -8138,6 +12012,7 @@ export interface operations {
                      *       "costed_tests": 0,
                      *       "duration_seconds": 1.5,
                      *       "results_duration_seconds": 1.5,
+                     *       "is_archived": false,
                      *       "error_message": null,
                      *       "created_at": "2025-12-06T23:58:10Z",
                      *       "started_at": null,
@@ -8145,6 +12020,488 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_runs: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+                other_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schema_version": 1,
+                     *       "first": {
+                     *         "id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *         "agent_id": "qa-web-manager",
+                     *         "agent_version": "1.0.0",
+                     *         "team_id": "default",
+                     *         "status": "completed",
+                     *         "is_interrupted": false,
+                     *         "total_tests": 12,
+                     *         "completed_tests": 12,
+                     *         "passed_tests": 12,
+                     *         "failed_tests": 0,
+                     *         "errored_tests": 0,
+                     *         "awaiting_tests": 0,
+                     *         "score_percent": 100,
+                     *         "points_earned": 12,
+                     *         "points_possible": 12,
+                     *         "points_percent": 100,
+                     *         "suite": "lab",
+                     *         "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *         "suite_tests": 12,
+                     *         "test_count": 12,
+                     *         "is_full": true,
+                     *         "provenance": "run_here",
+                     *         "source_run_id": null,
+                     *         "verification": null,
+                     *         "agent_digest": null,
+                     *         "environment": {
+                     *           "arena": "0.2.0",
+                     *           "sandbox": "namespace",
+                     *           "machine": "Linux x86_64, 4 cores, 16 GiB, Python 3.13"
+                     *         },
+                     *         "judge_family": null,
+                     *         "repeated_attempts": 0,
+                     *         "trials": null,
+                     *         "concurrency": null,
+                     *         "category": null,
+                     *         "input_tokens": null,
+                     *         "output_tokens": null,
+                     *         "cost_usd": null,
+                     *         "costed_tests": 0,
+                     *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 0,
+                     *         "is_archived": false,
+                     *         "error_message": null,
+                     *         "created_at": "2025-12-06T23:58:10Z",
+                     *         "started_at": "2025-12-06T23:58:10Z",
+                     *         "completed_at": "2025-12-06T23:58:10Z"
+                     *       },
+                     *       "second": {
+                     *         "id": "5e06f7d4-f474-4fa8-a834-b447442a7da3",
+                     *         "agent_id": "qa-web-manager",
+                     *         "agent_version": "1.1.0",
+                     *         "team_id": "default",
+                     *         "status": "completed",
+                     *         "is_interrupted": false,
+                     *         "total_tests": 12,
+                     *         "completed_tests": 12,
+                     *         "passed_tests": 6,
+                     *         "failed_tests": 6,
+                     *         "errored_tests": 0,
+                     *         "awaiting_tests": 0,
+                     *         "score_percent": 50,
+                     *         "points_earned": 6,
+                     *         "points_possible": 12,
+                     *         "points_percent": 50,
+                     *         "suite": "lab",
+                     *         "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *         "suite_tests": 12,
+                     *         "test_count": 12,
+                     *         "is_full": true,
+                     *         "provenance": "run_here",
+                     *         "source_run_id": null,
+                     *         "verification": null,
+                     *         "agent_digest": null,
+                     *         "environment": {
+                     *           "arena": "0.2.0",
+                     *           "sandbox": "namespace",
+                     *           "machine": "Linux x86_64, 2 cores, 8 GiB, Python 3.13"
+                     *         },
+                     *         "judge_family": null,
+                     *         "repeated_attempts": 0,
+                     *         "trials": null,
+                     *         "concurrency": null,
+                     *         "category": null,
+                     *         "input_tokens": null,
+                     *         "output_tokens": null,
+                     *         "cost_usd": null,
+                     *         "costed_tests": 0,
+                     *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 0,
+                     *         "is_archived": false,
+                     *         "error_message": null,
+                     *         "created_at": "2025-12-06T23:58:10Z",
+                     *         "started_at": "2025-12-06T23:58:10Z",
+                     *         "completed_at": "2025-12-06T23:58:10Z"
+                     *       },
+                     *       "suite_difference": null,
+                     *       "environment": [
+                     *         {
+                     *           "name": "machine",
+                     *           "first": "Linux x86_64, 4 cores, 16 GiB, Python 3.13",
+                     *           "second": "Linux x86_64, 2 cores, 8 GiB, Python 3.13"
+                     *         }
+                     *       ],
+                     *       "common_tests": 12,
+                     *       "clusters": 12,
+                     *       "first_pass_rate": 1,
+                     *       "second_pass_rate": 0.5,
+                     *       "difference": -0.5,
+                     *       "interval": {
+                     *         "low": -74.62,
+                     *         "high": -15.44,
+                     *         "method": "newcombe",
+                     *         "confidence": 0.95
+                     *       },
+                     *       "p_value": 0.03125,
+                     *       "significant": true,
+                     *       "power": {
+                     *         "detectable_difference": 46.38,
+                     *         "tests_needed": 11,
+                     *         "trials_needed": null,
+                     *         "trials_reason": "one trial per test does not show how much its trials vary"
+                     *       },
+                     *       "worse": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "baseline_passed": 1,
+                     *           "baseline_trials": 1,
+                     *           "passed": 0,
+                     *           "trials": 1,
+                     *           "flaky": false
+                     *         },
+                     *         {
+                     *           "test_id": "bench_nav_002",
+                     *           "baseline_passed": 1,
+                     *           "baseline_trials": 1,
+                     *           "passed": 0,
+                     *           "trials": 1,
+                     *           "flaky": false
+                     *         },
+                     *         {
+                     *           "test_id": "bench_nav_003",
+                     *           "baseline_passed": 1,
+                     *           "baseline_trials": 1,
+                     *           "passed": 0,
+                     *           "trials": 1,
+                     *           "flaky": false
+                     *         },
+                     *         {
+                     *           "test_id": "bench_nav_004",
+                     *           "baseline_passed": 1,
+                     *           "baseline_trials": 1,
+                     *           "passed": 0,
+                     *           "trials": 1,
+                     *           "flaky": false
+                     *         },
+                     *         {
+                     *           "test_id": "bench_nav_005",
+                     *           "baseline_passed": 1,
+                     *           "baseline_trials": 1,
+                     *           "passed": 0,
+                     *           "trials": 1,
+                     *           "flaky": false
+                     *         },
+                     *         {
+                     *           "test_id": "bench_nav_006",
+                     *           "baseline_passed": 1,
+                     *           "baseline_trials": 1,
+                     *           "passed": 0,
+                     *           "trials": 1,
+                     *           "flaky": false
+                     *         }
+                     *       ],
+                     *       "better": [],
+                     *       "flaky": [],
+                     *       "only_first": [],
+                     *       "only_second": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunComparison"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "superseded by 1.1.0",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is deleted"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Unauthorized */
@@ -8343,6 +12700,836 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_quarantined_tests: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tests": [
+                     *         {
+                     *           "test_id": "bench_ana_001",
+                     *           "until": "2026-12-31",
+                     *           "reason": "the coverage service times out",
+                     *           "trials": 1,
+                     *           "passed": 0,
+                     *           "failed": 1,
+                     *           "awaiting": 0
+                     *         }
+                     *       ],
+                     *       "count": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QuarantinedTestList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reexecute_run: {
+        parameters: {
+            query?: {
+                /** @description Respond when the run has ended; false responds with 202 at once. */
+                wait?: boolean;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "9d2f3c4e-0f51-4f0c-8d0e-6e7c1b2a3f40",
+                     *       "source_run_id": "b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d",
+                     *       "status": "completed",
+                     *       "passed": 10,
+                     *       "failed": 2,
+                     *       "score_percent": 83.33,
+                     *       "total_tests": 12,
+                     *       "error_message": null,
+                     *       "agreement": {
+                     *         "run_id": "9d2f3c4e-0f51-4f0c-8d0e-6e7c1b2a3f40",
+                     *         "source_run_id": "b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d",
+                     *         "results": 12,
+                     *         "agreed": 11,
+                     *         "differences": [
+                     *           {
+                     *             "test_id": "bench_nav_002",
+                     *             "trial": 1,
+                     *             "source_passed": true,
+                     *             "passed": false
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunReexecuted"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "9d2f3c4e-0f51-4f0c-8d0e-6e7c1b2a3f40",
+                     *       "source_run_id": "b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d",
+                     *       "status": "completed",
+                     *       "passed": 10,
+                     *       "failed": 2,
+                     *       "score_percent": 83.33,
+                     *       "total_tests": 12,
+                     *       "error_message": null,
+                     *       "agreement": {
+                     *         "run_id": "9d2f3c4e-0f51-4f0c-8d0e-6e7c1b2a3f40",
+                     *         "source_run_id": "b0b5a0c9-58a1-5c1e-9a0f-53ab1f7f6c1d",
+                     *         "results": 12,
+                     *         "agreed": 11,
+                     *         "differences": [
+                     *           {
+                     *             "test_id": "bench_nav_002",
+                     *             "trial": 1,
+                     *             "source_passed": true,
+                     *             "passed": false
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunReexecuted"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_regression: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+                baseline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "baseline": {
+                     *         "id": "5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *         "agent_id": "qa-web-manager",
+                     *         "agent_version": "1.0.0",
+                     *         "team_id": "default",
+                     *         "status": "completed",
+                     *         "is_interrupted": false,
+                     *         "total_tests": 12,
+                     *         "completed_tests": 12,
+                     *         "passed_tests": 12,
+                     *         "failed_tests": 0,
+                     *         "errored_tests": 0,
+                     *         "awaiting_tests": 0,
+                     *         "score_percent": 100,
+                     *         "points_earned": 12,
+                     *         "points_possible": 12,
+                     *         "points_percent": 100,
+                     *         "suite": "lab",
+                     *         "suite_version": "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b",
+                     *         "suite_tests": 12,
+                     *         "test_count": 12,
+                     *         "is_full": true,
+                     *         "provenance": "run_here",
+                     *         "source_run_id": null,
+                     *         "verification": null,
+                     *         "agent_digest": null,
+                     *         "environment": {
+                     *           "arena": "0.2.0",
+                     *           "sandbox": "namespace",
+                     *           "machine": "Linux x86_64, 4 cores, 16 GiB, Python 3.13"
+                     *         },
+                     *         "judge_family": null,
+                     *         "repeated_attempts": 0,
+                     *         "trials": null,
+                     *         "concurrency": null,
+                     *         "category": null,
+                     *         "input_tokens": null,
+                     *         "output_tokens": null,
+                     *         "cost_usd": null,
+                     *         "costed_tests": 0,
+                     *         "duration_seconds": 1.5,
+                     *         "results_duration_seconds": 0,
+                     *         "is_archived": false,
+                     *         "error_message": null,
+                     *         "created_at": "2025-12-06T23:58:10Z",
+                     *         "started_at": "2025-12-06T23:58:10Z",
+                     *         "completed_at": "2025-12-06T23:58:10Z"
+                     *       },
+                     *       "regression": {
+                     *         "is_regression": true,
+                     *         "can_detect": true,
+                     *         "alpha": 0.05,
+                     *         "p_value": 0.0078125,
+                     *         "common_tests": 12,
+                     *         "clusters": 12,
+                     *         "difference": -0.5,
+                     *         "interval": {
+                     *           "low": -74.62,
+                     *           "high": -15.44,
+                     *           "method": "newcombe",
+                     *           "confidence": 0.95
+                     *         },
+                     *         "power": {
+                     *           "detectable_difference": 40.27,
+                     *           "tests_needed": 9,
+                     *           "trials_needed": null,
+                     *           "trials_reason": "one trial per test does not show how much its trials vary"
+                     *         },
+                     *         "worse": [
+                     *           {
+                     *             "test_id": "bench_nav_001",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_002",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_003",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_004",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_005",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_006",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           }
+                     *         ],
+                     *         "better": [],
+                     *         "flaky": [],
+                     *         "new_failures": [
+                     *           {
+                     *             "test_id": "bench_nav_001",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_002",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_003",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_004",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_005",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           },
+                     *           {
+                     *             "test_id": "bench_nav_006",
+                     *             "baseline_passed": 1,
+                     *             "baseline_trials": 1,
+                     *             "passed": 0,
+                     *             "trials": 1,
+                     *             "flaky": false
+                     *           }
+                     *         ],
+                     *         "quarantined": [],
+                     *         "only_baseline": [],
+                     *         "only_now": []
+                     *       },
+                     *       "suite_difference": null,
+                     *       "environment": [
+                     *         {
+                     *           "name": "machine",
+                     *           "first": "Linux x86_64, 4 cores, 16 GiB, Python 3.13",
+                     *           "second": "Linux x86_64, 2 cores, 8 GiB, Python 3.13"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunRegression"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_run: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "superseded by 1.1.0",
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RestoreRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is listed again"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "code": "conflict",
+                     *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
                      *       "errors": []
                      *     }
                      */
@@ -8602,7 +13789,18 @@ export interface operations {
                      *         "points_earned": 13,
                      *         "points_possible": 14,
                      *         "points_percent": 92.86,
+                     *         "suite": "",
+                     *         "suite_version": "",
+                     *         "suite_tests": 0,
+                     *         "test_count": 0,
                      *         "is_full": true,
+                     *         "provenance": "run_here",
+                     *         "source_run_id": null,
+                     *         "verification": null,
+                     *         "agent_digest": null,
+                     *         "environment": null,
+                     *         "judge_family": null,
+                     *         "repeated_attempts": 0,
                      *         "trials": null,
                      *         "concurrency": null,
                      *         "category": null,
@@ -8612,6 +13810,7 @@ export interface operations {
                      *         "costed_tests": 12,
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 1.5,
+                     *         "is_archived": false,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -8709,7 +13908,11 @@ export interface operations {
                      *         "budget_tokens": null,
                      *         "case_sensitive": null,
                      *         "whole_word": false,
-                     *         "pass_score": null
+                     *         "pass_score": null,
+                     *         "suite": "",
+                     *         "group": null,
+                     *         "quarantined_until": null,
+                     *         "quarantine_reason": null
                      *       },
                      *       "previous_id": null,
                      *       "next_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
@@ -9148,6 +14351,731 @@ export interface operations {
             };
         };
     };
+    list_suites: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "suites": [
+                     *         {
+                     *           "suite": "lab",
+                     *           "is_default": true,
+                     *           "tests": 17,
+                     *           "version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *           "label": null,
+                     *           "shown_version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *           "agents": 3
+                     *         }
+                     *       ],
+                     *       "count": 1,
+                     *       "ranks_reported": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SuiteList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rank_reported: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "is_ranked": true,
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReportedRanking"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "reported runs are ranked"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_suite: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                suite: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "suite": {
+                     *         "suite": "lab",
+                     *         "is_default": true,
+                     *         "tests": 17,
+                     *         "version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *         "label": null,
+                     *         "shown_version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *         "agents": 3
+                     *       },
+                     *       "versions": [
+                     *         {
+                     *           "version": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *           "label": null,
+                     *           "tests": 17,
+                     *           "agents": 3,
+                     *           "current_since": "2026-11-16T14:10:41Z",
+                     *           "is_shown": true,
+                     *           "is_newer": false
+                     *         }
+                     *       ],
+                     *       "test_ids": [
+                     *         "bench_nav_001",
+                     *         "bench_nav_002"
+                     *       ],
+                     *       "quality": {
+                     *         "tests": 17,
+                     *         "agents": 3,
+                     *         "weak": [
+                     *           {
+                     *             "test_id": "bench_nav_001",
+                     *             "weakness": "saturated",
+                     *             "agents": 3,
+                     *             "trials": 3,
+                     *             "passed": 3,
+                     *             "discrimination": null,
+                     *             "is_reversed": false
+                     *           }
+                     *         ],
+                     *         "too_few_agents": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SuiteDetails"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    choose_default_suite: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                suite: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "by": "ann"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SuiteChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "lab is the default suite"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suite_diff: {
+        parameters: {
+            query: {
+                /** @description A version: its label or its first digits. */
+                before: string;
+                /** @description Another; default: the files as they are now. */
+                after?: string;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                suite: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "suite": "lab",
+                     *       "before": "dbadd0b8cb506739982e40d87601846498f1dad8167c07e902a8696685c62625",
+                     *       "after": "376d6aea09eb7d0a7d3b9b1f1f4c8ac6e3a3a3f95c35f1d9b9b6a3b6a9a3b1c2",
+                     *       "added": [
+                     *         "bench_nav_004"
+                     *       ],
+                     *       "removed": [],
+                     *       "edited": [
+                     *         {
+                     *           "test_id": "bench_nav_001",
+                     *           "keys": [
+                     *             "prompt"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "same": 16
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SuiteDiff"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_tests: {
         parameters: {
             query?: {
@@ -9179,8 +15107,6 @@ export interface operations {
                      *         {
                      *           "test_id": "bench_nav_001",
                      *           "name": "List User Interfaces",
-                     *           "description": null,
-                     *           "category": "navigation",
                      *           "input_prompt": "List all available user interfaces in the system",
                      *           "expected_output": {
                      *             "contains": [
@@ -9189,6 +15115,8 @@ export interface operations {
                      *             ]
                      *           },
                      *           "validation_type": "contains",
+                     *           "category": "navigation",
+                     *           "description": null,
                      *           "timeout_seconds": 30,
                      *           "points": 1,
                      *           "applicable_agent_types": [
@@ -9203,7 +15131,11 @@ export interface operations {
                      *           "budget_tokens": null,
                      *           "case_sensitive": null,
                      *           "whole_word": false,
-                     *           "pass_score": null
+                     *           "pass_score": null,
+                     *           "suite": "",
+                     *           "group": null,
+                     *           "quarantined_until": null,
+                     *           "quarantine_reason": null
                      *         }
                      *       ],
                      *       "count": 1,
@@ -9313,8 +15245,6 @@ export interface operations {
                      * @example {
                      *       "test_id": "bench_nav_001",
                      *       "name": "List User Interfaces",
-                     *       "description": null,
-                     *       "category": "navigation",
                      *       "input_prompt": "List all available user interfaces in the system",
                      *       "expected_output": {
                      *         "contains": [
@@ -9323,6 +15253,8 @@ export interface operations {
                      *         ]
                      *       },
                      *       "validation_type": "contains",
+                     *       "category": "navigation",
+                     *       "description": null,
                      *       "timeout_seconds": 30,
                      *       "points": 1,
                      *       "applicable_agent_types": [
@@ -9337,7 +15269,11 @@ export interface operations {
                      *       "budget_tokens": null,
                      *       "case_sensitive": null,
                      *       "whole_word": false,
-                     *       "pass_score": null
+                     *       "pass_score": null,
+                     *       "suite": "",
+                     *       "group": null,
+                     *       "quarantined_until": null,
+                     *       "quarantine_reason": null
                      *     }
                      */
                     "application/json": components["schemas"]["Test"];

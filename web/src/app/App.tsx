@@ -14,6 +14,8 @@ const BenchmarksPage = lazy(() => import("../pages/benchmarks/BenchmarksPage"));
 const LeaderboardPage = lazy(() => import("../pages/leaderboard/LeaderboardPage"));
 const RunPage = lazy(() => import("../pages/run/RunPage"));
 const ResultPage = lazy(() => import("../pages/result/ResultPage"));
+const HistoryPage = lazy(() => import("../pages/history/HistoryPage"));
+const SuitesPage = lazy(() => import("../pages/suites/SuitesPage"));
 const ComparePage = lazy(() => import("../pages/compare/ComparePage"));
 const CatalogPage = lazy(() => import("../pages/catalog/CatalogPage"));
 const ReviewsPage = lazy(() => import("../pages/reviews/ReviewsPage"));
@@ -52,6 +54,8 @@ export function App() {
                 <Route path="/runs/:runId" component={RunPage} />
                 <Route path="/runs/:runId/results/:resultId" component={ResultPage} />
                 <Route path="/leaderboard" component={LeaderboardPage} />
+                <Route path="/leaderboard/history" component={HistoryPage} />
+                <Route path="/suites/*?" component={SuitesPage} />
                 <Route path="/compare" component={ComparePage} />
                 <Route path="/catalog/*?" component={CatalogPage} />
                 <Route path="/reviews/*?" component={ReviewsPage} />

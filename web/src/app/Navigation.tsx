@@ -6,6 +6,7 @@ const TABS: readonly { href: string; label: string; also?: string }[] = [
   { href: "/", label: "Agents", also: "/agents" },
   { href: "/benchmarks", label: "Benchmarks", also: "/runs" },
   { href: "/leaderboard", label: "Leaderboard" },
+  { href: "/suites", label: "Suites" },
   { href: "/compare", label: "Compare" },
   { href: "/catalog", label: "Catalog" },
   { href: "/reviews", label: "Reviews" },

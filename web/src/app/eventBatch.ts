@@ -32,7 +32,7 @@ export class EventBatch {
     } else if (event.name === "change") {
       const { what } = event.data as components["schemas"]["Change"];
       if (what !== "catalog") this.markStale(keys[what](team));
-      else for (const key of [keys.catalog, keys.agents]) this.markStale(key);
+      else for (const key of [keys.catalog, keys.agents, keys.suites(team)]) this.markStale(key);
     }
     this.timer ??= window.setTimeout(() => this.flush(), BATCH_MS);
   }

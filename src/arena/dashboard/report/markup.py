@@ -85,8 +85,8 @@ def _attribute(key: str, value: object) -> str:
     return f" {name}" if value is True else f' {name}="{escaped(str(value))}"'
 
 
-def frame(*, title: str, heading: str, lead: Html, main: Html, data_name: str) -> str:
-    """A whole page that loads no other resources."""
+def frame(*, title: str, heading: str, lead: Html, main: Html, data_name: str | None = None) -> str:
+    """A whole page that loads no other resources; it names the file with its data, if any."""
     style, script = _part("report.css"), _part("report.js")
     # Hashes, not 'unsafe-inline': only this style and script take effect, so markup that slipped
     # through stays inert.
@@ -106,11 +106,12 @@ def frame(*, title: str, heading: str, lead: Html, main: Html, data_name: str) -
         element("title", f"{title} · Arena"),
         element("style", Html(style)),
     )
-    made = f"Created by Arena {__version__} on {now():%d %B %Y, %H:%M} UTC. Full data: "
+    made = f"Created by Arena {__version__} on {now():%d %B %Y, %H:%M} UTC."
+    data = joined(" Full data: ", element("a", data_name, href=data_name)) if data_name else None
     body = joined(
         element("header", element("h1", untrusted(heading)), element("div", lead, class_="lead")),
         element("main", main),
-        element("footer", made, element("a", data_name, href=data_name)),
+        element("footer", made, data),
         element("script", Html(script)),
     )
     return "<!doctype html>\n" + element(

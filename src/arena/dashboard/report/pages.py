@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from arena.catalog.test import Test
@@ -22,8 +22,6 @@ from arena.errors import InvalidInput
 from arena.files import write_atomically
 from arena.operations.runs import RunDetails
 from arena.runs.run import Result, Run
-from arena.scoring.board import BoardEntry, Leaderboard
-from arena.scoring.intervals import Interval
 from arena.text import UNKNOWN, percent_text, score_text, seconds_text, to_unicode
 
 PAGE = "index.html"
@@ -43,21 +41,6 @@ OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
 
 RANKS = {False: 0, None: 1, True: 2}
 """The order of outcomes: what needs attention comes first."""
-
-COLUMNS = (
-    "Rank",
-    "Agent",
-    "Version",
-    "Overall",
-    "Interval",
-    "",
-    "Benchmark",
-    "Rating",
-    "Success",
-    "Cost efficiency",
-    "Coverage",
-)
-NUMBERS = set(COLUMNS) - {"Agent", "Version", ""}
 
 
 def write_report(folder: Path, page: str, data: str) -> Path:
@@ -285,100 +268,6 @@ def _output(result: Result) -> str | None:
 
 def _cut(text: str | None, most: int) -> str:
     return "" if text is None else text if len(text) <= most else text[:most] + "…"
-
-
-def board_page(board: Leaderboard, *, team: str, category: str | None, data_name: str) -> str:
-    """The page of the leaderboard."""
-    weights = ", ".join(
-        f"{name.replace('_', ' ')} {share:.0%}" for name, share in asdict(board.weights).items()
-    )
-    of = f" · tests of the category {category}" if category else ""
-    lead = joined(untrusted(f"Team {team}{of}"), f" · overall: {weights}")
-    head = [
-        element("th", name, class_="number" if name in NUMBERS else None, scope="col")
-        if name
-        else element("td")
-        for name in COLUMNS
-    ]
-    table = element(
-        "div",
-        element(
-            "table",
-            element("thead", element("tr", *head)),
-            element("tbody", *(_row(entry) for entry in board.leaderboard)),
-        ),
-        class_="wide",
-        tabindex="0",
-        role="region",
-        aria_label="Leaderboard",
-    )
-    main = joined(
-        filter_bar(search_field("Agent")),
-        table if board.leaderboard else element("p", "The leaderboard is empty."),
-        element(
-            "p",
-            "The bar is the confidence interval; overlapping bars show no clear difference. ",
-            "Coverage is the share of the weight that has data.",
-            class_="quiet",
-        ),
-    )
-    return frame(
-        title="Leaderboard", heading="Leaderboard", lead=lead, main=main, data_name=data_name
-    )
-
-
-def _row(entry: BoardEntry) -> Html:
-    interval = entry.intervals.overall
-    cells = (
-        _rank(entry),
-        element("b", untrusted(entry.agent_id)),
-        untrusted(entry.agent_version),
-        score_text(entry.overall_score),
-        f"{interval.low:.1f}–{interval.high:.1f}" if interval else UNKNOWN,
-        _chart(entry.overall_score, interval),
-        score_text(entry.benchmark_score),
-        _rating(entry),
-        score_text(entry.success_rate_score),
-        score_text(entry.cost_efficiency_score),
-        f"{entry.coverage:.0%}",
-    )
-    row = [
-        element("td", cell, class_="number" if name in NUMBERS else None)
-        for name, cell in zip(COLUMNS, cells, strict=True)
-    ]
-    return element("tr", *row, data_find=f"{entry.agent_id} {entry.agent_version}".lower())
-
-
-def _rank(entry: BoardEntry) -> str:
-    if entry.rank is None:
-        return UNKNOWN
-    if entry.rank_low == entry.rank_high:
-        return str(entry.rank)
-    return f"{entry.rank} ({entry.rank_low}–{entry.rank_high})"
-
-
-def _rating(entry: BoardEntry) -> str:
-    if entry.avg_user_rating is None:
-        return UNKNOWN
-    return f"{entry.avg_user_rating:.1f} of 5 ({entry.feedback_count})"
-
-
-def _chart(value: float | None, interval: Interval | None) -> Html:
-    """A dot on its interval, from 0 to 100; the numbers are next to it."""
-    if value is None:
-        return Html("")
-    bar = None
-    if interval:
-        bar = element("line", x1=interval.low, x2=interval.high, y1=8, y2=8, class_="bar")
-    return element(
-        "svg",
-        element("line", x1=0, x2=100, y1=8, y2=8, class_="track"),
-        bar,
-        element("circle", cx=value, cy=8, r=4, class_="dot"),
-        class_="range",
-        viewBox="-4 0 108 16",
-        aria_hidden="true",
-    )
 
 
 def count(value: float | None) -> str:

@@ -14,6 +14,7 @@ from arena.market.projection import Rebuilt, ended_execution, gained_reputation
 from arena.market.records.rows import REPUTATION_COLUMNS, to_reputation, to_task
 from arena.market.task import Task
 from arena.scoring.history import Execution, ExecutionStatus, Source, Subject
+from arena.scoring.log import BoardEventKind, Why
 from arena.scoring.records.evidence import add_executions, remove_execution
 from arena.store.tables.market import MarketAgents, MarketEvents, MarketTasks
 from arena.store.tables.scores import Executions
@@ -29,7 +30,7 @@ async def project_events(
         if gained := gained_reputation(task, kind):
             await _change_reputation(connection, task, gained, 1)
         if execution := ended_execution(task, kind, at):
-            await add_executions(connection, _subject(task), [execution])
+            await add_executions(connection, _subject(task), [execution], _why(execution))
 
 
 async def undo_events(
@@ -134,7 +135,7 @@ async def _store_executions(
     for subject, execution in extra:
         await remove_execution(connection, subject, execution)
     for subject, execution in missing:
-        await add_executions(connection, subject, [execution])
+        await add_executions(connection, subject, [execution], _why(execution))
     return len(extra) + len(missing)
 
 
@@ -158,3 +159,10 @@ async def _change_reputation(
 def _subject(task: Task) -> Subject:
     assert task.agent and task.agent_version
     return Subject(team_id=task.team_id, agent_id=task.agent, version=task.agent_version)
+
+
+def _why(execution: Execution) -> Why:
+    return Why(
+        kind=BoardEventKind.TASK_EXECUTED,
+        reason=f"the execution of a paid task ended ({execution.status})",
+    )

@@ -1,20 +1,37 @@
 """Reads runs and results."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, case, cast, func, or_, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    and_,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+    tuple_,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.errors import NotFound
+from arena.errors import Conflict, NotFound
 from arena.runs.item import PlacedResult
-from arena.runs.records.rows import frozen_test, get_run, to_result, to_run
+from arena.runs.records.rows import frozen_test, get_run, run_row, to_result, to_run
+from arena.runs.records.run_tests import quarantined_tests
 from arena.runs.run import (
+    Agreement,
     CategoryCount,
     Outcome,
+    QuarantinedTest,
     Result,
+    ResultDifference,
     ResultEvent,
     ResultFilter,
     ResultOrder,
@@ -24,7 +41,9 @@ from arena.runs.run import (
     RunError,
     RunStatus,
 )
+from arena.scoring.board import Provenance
 from arena.scoring.history import ExecutionStatus
+from arena.scoring.records.archived import archived_runs, is_archived_run
 from arena.store.database import Database, shielded, value_from
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
@@ -36,6 +55,7 @@ REASON_CHARACTERS = 300
 """Length of a reason in a list; the result itself has all of it."""
 MAX_ERRORS = 100
 """Errors of a run that are listed."""
+MAX_DIFFERENCES = 100
 
 OUTCOMES: dict[Outcome, bool | None] = {"passed": True, "failed": False, "awaiting": None}
 """The value of the column `passed` for each."""
@@ -47,9 +67,13 @@ class RunReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @shielded
     async def get(self, run_id: UUID, team_id: str | None) -> Run:
         """The run, if it belongs to this team; None means any team."""
-        return await get_run(self._database, run_id, team_id)
+        run = await get_run(self._database, run_id, team_id)
+        async with self._database.reading() as connection:
+            hidden = await archived_runs(connection, [run_id])
+        return replace(run, is_archived=run_id in hidden)
 
     @shielded
     async def list(
@@ -58,6 +82,8 @@ class RunReader:
         *,
         agent_id: str | None = None,
         status: RunStatus | None = None,
+        suite: str | None = None,
+        with_archived: bool = True,
         ids: tuple[UUID, UUID] | None = None,
         limit: int = 20,
         before: tuple[datetime, UUID] | None = None,
@@ -71,6 +97,10 @@ class RunReader:
             query = query.where(Runs.agent_id == agent_id)
         if status:
             query = query.where(Runs.status == status)
+        if suite:
+            query = query.where(Runs.suite == suite)
+        if not with_archived:
+            query = query.where(~is_archived_run())
         if ids:
             query = query.where(Runs.id.between(*ids))
         if before:
@@ -80,7 +110,9 @@ class RunReader:
             )
         query = query.order_by(Runs.created_at.desc(), Runs.id.desc()).limit(limit)
         async with self._database.reading() as connection:
-            return [to_run(row) for row in await connection.execute(query)]
+            runs = [to_run(row) for row in await connection.execute(query)]
+            hidden = await archived_runs(connection, [run.id for run in runs])
+        return [replace(run, is_archived=run.id in hidden) for run in runs]
 
     @shielded
     async def teams(self) -> Sequence[str]:
@@ -216,13 +248,58 @@ class RunReader:
         async with self._database.reading() as connection:
             return [value_from(CategoryCount, row) for row in await connection.execute(query)]
 
+    async def quarantined(self, run_id: UUID) -> Sequence[QuarantinedTest]:
+        """The tests of a run with a quarantine, which may be over."""
+        return await quarantined_tests(self._database, run_id)
+
     @shielded
     async def errors(self, run_id: UUID) -> Sequence[RunError]:
         """The first tests of a run that could not be executed."""
-        query = select(RunErrors.__table__).where(RunErrors.run_id == run_id)
-        query = query.order_by(RunErrors.test_id, RunErrors.trial).limit(MAX_ERRORS)
+        same = and_(RunTests.run_id == RunErrors.run_id, RunTests.test_id == RunErrors.test_id)
+        query = (
+            select(RunErrors.__table__, FrozenTests.body["category"].as_string().label("category"))
+            .join(RunTests, same)
+            .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+            .where(RunErrors.run_id == run_id)
+            .order_by(RunErrors.test_id, RunErrors.trial)
+            .limit(MAX_ERRORS)
+        )
         async with self._database.reading() as connection:
             return [value_from(RunError, row) for row in await connection.execute(query)]
+
+    @shielded
+    async def agreement(self, run_id: UUID, team_id: str | None) -> Agreement:
+        """How far the results of a run agree with those of the run that it repeats."""
+        async with self._database.reading() as connection:
+            row = await run_row(connection, run_id, team_id)
+            if row.provenance != Provenance.RE_EXECUTED:
+                raise Conflict(f"run {run_id} does not repeat another run")
+            return await _agreement(connection, row)
+
+
+async def _agreement(connection: AsyncConnection, row: Row[Any]) -> Agreement:
+    ours, source = Results.__table__.alias("ours"), Results.__table__.alias("source")
+    same = and_(source.c.test_id == ours.c.test_id, source.c.trial == ours.c.trial)
+    # NULL, a result that people have not judged yet, agrees with nothing.
+    is_equal = func.coalesce(cast(source.c.passed == ours.c.passed, Integer), 0)
+    joined = (ours.c.run_id == row.id, source.c.run_id == row.source_run_id)
+    counting = select(func.count(), func.coalesce(func.sum(is_equal), 0))
+    counting = counting.select_from(ours.join(source, same)).where(*joined)
+    count, agreed = (await connection.execute(counting)).one()
+    query = (
+        select(ours.c.test_id, ours.c.trial, source.c.passed.label("source_passed"), ours.c.passed)
+        .select_from(ours.join(source, same))
+        .where(*joined, is_equal == 0)
+        .order_by(ours.c.test_id, ours.c.trial)
+        .limit(MAX_DIFFERENCES)
+    )
+    return Agreement(
+        run_id=row.id,
+        source_run_id=row.source_run_id,
+        results=count,
+        agreed=agreed,
+        differences=[value_from(ResultDifference, one) for one in await connection.execute(query)],
+    )
 
 
 class _Order:

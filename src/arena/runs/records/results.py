@@ -14,8 +14,6 @@ from arena.runs.item import Executed, Item
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import cost_columns, findings_json
 from arena.runs.run import Result, RunError
-from arena.scoring.history import ExecutionStatus, Subject
-from arena.scoring.records.evidence import add_run_executions
 from arena.store.database import Database, shielded
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
@@ -84,7 +82,7 @@ async def add_results(
         row = await held_row(connection, run_id, token)
         numbered = enumerate(batch, start=row.completed_tests + 1)
         await connection.execute(
-            insert(Results), [_result_row(run_id, number, one) for number, one in numbered]
+            insert(Results), [result_row(run_id, number, one) for number, one in numbered]
         )
         await connection.execute(
             update(Runs).where(Runs.id == run_id).values(**_counters(row, results))
@@ -94,10 +92,6 @@ async def add_results(
             from arena.runs.records.reviews import open_result_reviews
 
             await open_result_reviews(connection, row, awaiting, reviewers_needed)
-        subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
-        completed = sum(result.status is ExecutionStatus.COMPLETED for result in results)
-        sequences = row.completed_tests + 1, row.completed_tests + len(batch)
-        await add_run_executions(connection, subject, run_id, sequences, completed)
 
 
 @shielded
@@ -132,6 +126,7 @@ def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:
         "output_tokens": _sum(row.output_tokens, (r.output_tokens for r in results)),
         "cost_usd": _sum(row.cost_usd, (r.cost_usd for r in results)),
         "costed_tests": row.costed_tests + sum(r.cost_usd is not None for r in results),
+        "repeated_attempts": row.repeated_attempts + sum(r.attempts - 1 for r in results),
     }
 
 
@@ -146,7 +141,7 @@ def _sum(before: float | None, added: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, object]:
+def result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, object]:
     """The row of a result: its own fields, and what it adds to cost efficiency."""
     result = executed.result
     row: dict[str, object] = {name: getattr(result, name) for name in RESULT_COLUMNS}

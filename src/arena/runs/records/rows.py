@@ -14,6 +14,7 @@ from arena.evaluation.verdict import Finding
 from arena.models.step import stored_step
 from arena.runs.item import Executed
 from arena.runs.run import Result, Run, RunStatus
+from arena.scoring.board import Provenance
 from arena.scoring.components import cost_contribution
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded, value_from
@@ -62,6 +63,7 @@ def to_run(row: Row[Any]) -> Run:
         Run,
         row,
         status=RunStatus(row.status),
+        provenance=Provenance(row.provenance),
         is_interrupted=row.status == RunStatus.RUNNING and not has_executor,
         duration_seconds=_wall_time(row),
     )

@@ -1,26 +1,37 @@
 """Creates runs, finds interrupted ones, and ends them."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.catalog.test import Test, digest_of
+from arena.catalog.suite import Suite
+from arena.catalog.test import Test, cluster_of, digest_of, fingerprint_of
+from arena.models.family import same_family
+from arena.project import OWN_SUITE
 from arena.runs.records.lease import held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
+from arena.scoring.board import Provenance
 from arena.scoring.components import MICROPOINTS, share_score
-from arena.scoring.history import Subject
-from arena.scoring.records.evidence import set_benchmark
+from arena.scoring.records.evidence import end_run
+from arena.scoring.records.rebuilding import regroup
+from arena.scoring.records.suites import add_version
 from arena.store.database import Database, insert_or_ignore, shielded
-from arena.store.tables.runs import FrozenTests, RunErrors, Runs, RunTests
+from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
+
+log = logging.getLogger(__name__)
 
 PAGE = 500
 """Tests per insert."""
+MAX_FAMILY = 50
+"""Of a model whose family is unknown, its name counts, which may be long."""
 NO_LEASE: dict[str, object] = {"lease_token": None, "lease_expires_at": None}
 
 
@@ -35,14 +46,26 @@ class NewRun:
     trials: int | None = None
     concurrency: int | None = None
     category: str | None = None
+    provenance: Provenance = Provenance.RUN_HERE
+    source_run_id: UUID | None = None
+    agent_digest: str | None = None
+    environment: dict[str, Any] | None = None
 
 
 @shielded
-async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> Run:
-    """Create a run of these tests, frozen as they are now."""
-    run_id = uuid4()
+async def create_run(
+    database: Database, new: NewRun, tests: Sequence[Test], suite: Suite | None = None
+) -> Run:
+    """Create a run of these tests, frozen as they are now; without a suite they are all of it."""
+    run_id, now = uuid4(), clock.now()
+    suite = suite or Suite(name=tests[0].suite or OWN_SUITE, tests=tuple(tests))
     trials = [new.trials or test.trials for test in tests]
     async with database.writing() as connection:
+        # A repeated run does not make the version that it repeats the current one.
+        if new.provenance is not Provenance.RE_EXECUTED:
+            has_moved = await add_version(connection, new.team_id, suite, now)
+            if has_moved:
+                await regroup(connection, new.team_id, suite)
         await connection.execute(
             insert(Runs),
             {
@@ -51,23 +74,27 @@ async def create_run(database: Database, new: NewRun, tests: Sequence[Test]) -> 
                 "status": RunStatus.PENDING,
                 "total_tests": sum(trials),
                 "points_possible": sum(t.points * n for t, n in zip(tests, trials, strict=True)),
-                "created_at": clock.now(),
+                "suite": suite.name,
+                "suite_version": suite.version,
+                "suite_tests": len(suite.manifest),
+                "test_count": len(tests),
+                "created_at": now,
             },
         )
         # In pages: the bodies of thousands of tests would be one huge statement.
         for start in range(0, len(tests), PAGE):
             page = [(n, tests[n]) for n in range(start, min(start + PAGE, len(tests)))]
-            await _freeze(connection, run_id, page, trials)
+            await freeze(connection, run_id, page, trials)
         return to_run(await run_row(connection, run_id))
 
 
-async def _freeze(
+async def freeze(
     connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
 ) -> None:
     """Store a page of the run's tests."""
     bodies = [test.as_json() for _, test in page]
     digests = [digest_of(body) for body in bodies]
-    frozen = [{"digest": d, "body": body} for d, body in zip(digests, bodies, strict=True)]
+    frozen = [frozen_row(digest, body) for digest, body in zip(digests, bodies, strict=True)]
     # Ignored if known: an unchanged test is stored once for all runs.
     await connection.execute(insert_or_ignore(connection, FrozenTests), frozen)
     await connection.execute(
@@ -83,6 +110,13 @@ async def _freeze(
             for (position, test), digest in zip(page, digests, strict=True)
         ],
     )
+
+
+def frozen_row(digest: str, body: dict[str, object]) -> dict[str, object]:
+    """The row of a frozen test."""
+    fingerprint = fingerprint_of(body)
+    cluster = cluster_of(body, fingerprint)
+    return {"digest": digest, "body": body, "fingerprint": fingerprint, "cluster": cluster}
 
 
 @shielded
@@ -119,6 +153,7 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
                 "error_message": error_message,
             }
             await change(connection, run_id, **values, **NO_LEASE)
+            await _try_to_count(connection, run_id)
         else:
             await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
             await change(connection, run_id, errored_tests=0, error_message=None, **NO_LEASE)
@@ -129,9 +164,23 @@ async def finish(database: Database, run_id: UUID, token: str, error_message: st
         return to_run(await run_row(connection, run_id))
 
 
+async def _try_to_count(connection: AsyncConnection, run_id: UUID) -> None:
+    """Count what a failed run did; if that fails too, the run is still marked as failed.
+
+    It is counted when the run is resumed and ends again.
+    """
+    try:
+        async with connection.begin_nested():
+            await end_run(connection, await run_row(connection, run_id))
+    except DBAPIError as error:
+        log.warning("run %s failed, and what it did could not be counted: %s", run_id, error.orig)
+
+
 async def complete(connection: AsyncConnection, row: Row[Any]) -> None:
-    """Complete a run whose results all have verdicts; a full one becomes the benchmark."""
+    """Complete a run whose results all have verdicts; if it counts, it changes its board."""
     points = round(row.points_earned * MICROPOINTS), round(row.points_possible * MICROPOINTS)
+    environment: dict[str, Any] = row.environment or {}
+    judges: list[str] | None = environment.get("judge")
     await change(
         connection,
         row.id,
@@ -139,15 +188,32 @@ async def complete(connection: AsyncConnection, row: Row[Any]) -> None:
         completed_at=clock.now(),
         score_percent=_percent(row.passed_tests, row.total_tests),
         points_percent=_percent(*points),
+        judge_family=await _shared_family(connection, row.id, judges) if judges else None,
     )
-    if row.is_full:
-        subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
-        await set_benchmark(connection, subject, row.id)
+    await end_run(connection, await run_row(connection, row.id))
+
+
+async def _shared_family(
+    connection: AsyncConnection, run_id: UUID, judges: Sequence[str]
+) -> str | None:
+    """The model family of both the agent and one of its judges."""
+    query = select(Results.model).where(Results.run_id == run_id).distinct()
+    family = same_family((await connection.execute(query)).scalars(), judges)
+    return family and family[:MAX_FAMILY]
 
 
 async def change(connection: AsyncConnection, run_id: UUID, **values: object) -> None:
     """Change columns of a run whose row the caller has locked."""
     await connection.execute(update(Runs).where(Runs.id == run_id).values(**values))
+
+
+@shielded
+async def change_agent_file(
+    database: Database, run_id: UUID, digest: str, environment: dict[str, Any]
+) -> None:
+    """Record that a run goes on with another file of its agent."""
+    async with database.writing() as connection:
+        await change(connection, run_id, agent_digest=digest, environment=environment)
 
 
 @shielded
@@ -163,6 +229,7 @@ async def cancel_run(database: Database, run_id: UUID, team_id: str) -> Run:
         values = {"status": RunStatus.CANCELLED, "completed_at": clock.now(), **NO_LEASE}
         await change(connection, run_id, **values)
         await cancel_reviews(connection, SubjectKind.RUN, str(run_id))
+        await end_run(connection, await run_row(connection, run_id))
         return to_run(await run_row(connection, run_id))
 
 

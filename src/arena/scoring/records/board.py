@@ -1,52 +1,137 @@
-"""Reads the leaderboard: a stored page, or a filtered view with its own ranks."""
+"""Reads the leaderboard of a suite: the stored entries of its shown version, or the log.
 
+The entries of a shown version are stored with their scores, so a page costs about the same for ten
+agents as for thousands: ranks and their ranges are counted with an index. Another version, or a
+past moment, is put together from the states of the log.
+"""
+
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Select, collate, func, select, update
+from sqlalchemy import Select, collate, exists, func, null, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.scoring.board import BoardEntry, BoardFilter, Candidate, Intervals, Leaderboard, rank
-from arena.scoring.components import Share, average_rating
+from arena.errors import InvalidInput, NotFound
+from arena.scoring.board import BoardEntry, BoardFilter, BoardRun, Leaderboard, unranked_because
 from arena.scoring.history import Subject
-from arena.scoring.records.ranks import lock_team
-from arena.scoring.records.sums import Sums, is_about, stored_weights
-from arena.scoring.scorecard import Scorecard, Weights, scorecard
-from arena.store.tables.runs import RunGroups
+from arena.scoring.log import Contestant, States, TeamBoard, board_entry
+from arena.scoring.records.entries import WHOLE
+from arena.scoring.records.log import states_at
+from arena.scoring.records.suites import find_version, shown_versions, team_board, version_rows
+from arena.scoring.records.sums import is_about
+from arena.scoring.sums import Sums
+from arena.store.tables.boards import Archive, BoardEntries, BoardEvents
 from arena.store.tables.scores import Scores
 
-OTHER = Scores.__table__.alias("other")
-IS_SCORED = OTHER.c.overall_score.is_not(None)
+OTHER = BoardEntries.__table__.alias("other")
+SUMS = [Scores.__table__.c[name] for name in Sums.__dataclass_fields__]
 
 
 async def read_board(
     connection: AsyncConnection, team_id: str, selection: BoardFilter, limit: int, offset: int = 0
 ) -> Leaderboard:
-    """A page of the team's leaderboard; a filtered view gets its own ranks."""
-    weights = await stored_weights(connection)
-    agent_id = selection.agent_id
-    if selection.keeps_ranks:
-        page = await _stored_page(connection, team_id, weights, agent_id, limit, offset)
-        of_agent = () if agent_id is None else (OTHER.c.agent_id == agent_id,)
-        counting = select(_count(team_id, IS_SCORED, *of_agent))
-        total = (await connection.execute(counting)).scalar_one()
+    """A page of the board of a suite, as it is now."""
+    team = await team_board(connection, team_id)
+    shown = await shown_versions(connection, team_id)
+    suite = selection.suite or team.default_suite
+    version = await _version(connection, team_id, selection, suite, shown)
+    if suite and version != shown.get(suite):
+        states = await states_at(connection, team_id)
+        board = _from_states(states, replace(selection, suite=suite), version, limit, offset)
     else:
-        entries = await _filtered(connection, team_id, weights, selection)
-        if agent_id is not None:
-            entries = [entry for entry in entries if entry.agent_id == agent_id]
-        page, total = entries[offset : offset + limit], len(entries)
-    return Leaderboard(leaderboard=page, count=len(page), total=total, weights=weights)
+        stored = _StoredBoard(connection, team_id, team, suite, selection)
+        entries = await stored.entries(limit, offset)
+        board = Leaderboard(
+            leaderboard=entries,
+            count=len(entries),
+            total=await stored.count(),
+            weights=team.weights,
+            suite=suite,
+            ranked=await stored.count_ranked(),
+            archived=await stored.count_archived(),
+        )
+    rows = await version_rows(connection, team_id, suite, with_agents=False) if suite else []
+    mine = next((row for row in rows if row.version == version), None)
+    return replace(
+        board,
+        suite_version=version,
+        suite_label=mine.label if mine else None,
+        suite_tests=mine.tests if mine else None,
+        is_default_suite=suite == team.default_suite,
+        newer=[row for row in rows if row.is_newer],
+        suites=sorted(shown),
+    )
 
 
-async def board_entry(connection: AsyncConnection, subject: Subject) -> BoardEntry | None:
-    """The entry of one agent version; None if there is no evidence about it."""
-    query = _placed(subject.team_id).where(*is_about(Scores, subject))
-    row = (await connection.execute(query)).one_or_none()
-    if row is None or not Sums.of_row(row).has_evidence:
+async def past_board(
+    connection: AsyncConnection,
+    team_id: str,
+    selection: BoardFilter,
+    at: datetime,
+    limit: int,
+    offset: int = 0,
+) -> Leaderboard:
+    """A page of the board as it was at a moment."""
+    states = await states_at(connection, team_id, at)
+    if selection.suite and selection.suite not in states.suites:
+        raise NotFound.among("suite with a board at that moment", selection.suite, states.suites)
+    suite, version = selection.suite or states.team.default_suite, None
+    if suite:
+        version = states.shown_version(suite)
+        if selection.version:
+            version = await find_version(connection, team_id, suite, selection.version)
+    rows = await version_rows(connection, team_id, suite, with_agents=False) if suite else []
+    mine = next((row for row in rows if row.version == version), None)
+    board = _from_states(states, replace(selection, suite=suite), version, limit, offset)
+    return replace(
+        board,
+        at=at,
+        suite_label=mine.label if mine else None,
+        suite_tests=mine.tests if mine else None,
+        suites=states.suites,
+    )
+
+
+async def board_entry_of(
+    connection: AsyncConnection, subject: Subject, suite: str | None = None
+) -> BoardEntry | None:
+    """The entry of one agent version, by default on the default board; None if it has none."""
+    team = await team_board(connection, subject.team_id)
+    selection = BoardFilter(suite=suite, agent_id=subject.agent_id, with_archived=True)
+    suite = suite or team.default_suite
+    stored = _StoredBoard(connection, subject.team_id, team, suite, selection, unscored=True)
+    found = await stored.entries(1, 0, version=subject.version)
+    if not found:
         return None
-    return _placed_entry(row, await stored_weights(connection))
+    entry = found[0]
+    has_evidence = entry.benchmark_run_id or entry.feedback_count or entry.execution_count
+    return entry if has_evidence else None
+
+
+async def compared_suites(
+    connection: AsyncConnection, subjects: Sequence[Subject]
+) -> dict[Subject, str | None]:
+    """The suite on which each agent is compared: one that most of them have a run on.
+
+    The default goes before others. An agent without a run on it is compared by its run on another:
+    tests are paired by their content, whatever suite they are in.
+    """
+    default = (await team_board(connection, subjects[0].team_id)).default_suite
+    own: dict[Subject, list[str]] = {}
+    for subject in subjects:
+        query = select(BoardEntries.suite).where(
+            *is_about(BoardEntries, subject), BoardEntries.kind == WHOLE[0]
+        )
+        own[subject] = sorted((await connection.execute(query)).scalars())
+    counts = Counter(name for names in own.values() for name in names)
+    order = sorted(counts, key=lambda name: (-counts[name], name != default, name))
+    return {
+        subject: next((name for name in order if name in names), default)
+        for subject, names in own.items()
+    }
 
 
 async def known_versions(connection: AsyncConnection, team_id: str, agent_id: str) -> Sequence[str]:
@@ -58,139 +143,237 @@ async def known_versions(connection: AsyncConnection, team_id: str, agent_id: st
 
 
 async def last_change(connection: AsyncConnection, team_id: str) -> datetime | None:
-    """When a score of the team last changed; None if it has none."""
-    query = select(func.max(Scores.updated_at)).where(Scores.team_id == team_id)
+    """When a board of the team last changed; None if it has none."""
+    query = select(func.max(BoardEvents.at)).where(BoardEvents.team_id == team_id)
     return (await connection.execute(query)).scalar_one()
 
 
-async def has_missing_intervals(connection: AsyncConnection, team_id: str) -> bool:
-    """Whether intervals are missing: the SQL function computes only scores."""
-    query = select(Scores.id).where(_lacks_interval(team_id)).limit(1)
-    return (await connection.execute(query)).first() is not None
-
-
-async def fill_intervals(connection: AsyncConnection, team_id: str) -> None:
-    """Compute the intervals that the SQL function left out."""
-    await lock_team(connection, team_id)
-    weights = await stored_weights(connection)
-    query = select(Scores.__table__).where(_lacks_interval(team_id))
-    for row in (await connection.execute(query)).all():
-        columns = Sums.of_row(row).columns(weights)
-        missing = {name: columns[name] for name in ("overall_low", "overall_high")}
-        await connection.execute(update(Scores).where(Scores.id == row.id).values(**missing))
-
-
-async def _stored_page(
+async def _version(
     connection: AsyncConnection,
     team_id: str,
-    weights: Weights,
-    agent_id: str | None,
-    limit: int,
-    offset: int,
-) -> list[BoardEntry]:
-    # Ranks are stored and their ranges are counted by index: a page costs about the same for ten
-    # entries as for thousands.
-    names: tuple[Any, ...] = (Scores.agent_id, Scores.agent_version)
-    if connection.dialect.name == "postgresql":
-        # By code point, like SQLite and Python, not by the database collation.
-        names = tuple(collate(name, "C") for name in names)
-    query = (
-        _placed(team_id)
-        .where(Scores.team_id == team_id, Scores.overall_score.is_not(None))
-        .order_by(Scores.overall_score.desc(), *names)
-        .limit(limit)
-        .offset(offset)
+    selection: BoardFilter,
+    suite: str | None,
+    shown: dict[str, str],
+) -> str | None:
+    """The version whose board is meant; an error if there is no such suite or version."""
+    if selection.suite and selection.suite not in shown:
+        raise NotFound.among("suite with a complete run", selection.suite, shown)
+    if selection.version and suite:
+        return await find_version(connection, team_id, suite, selection.version)
+    return shown.get(suite) if suite else None
+
+
+def _from_states(
+    states: States, selection: BoardFilter, version: str | None, limit: int, offset: int
+) -> Leaderboard:
+    """A page of a board that is not stored."""
+    if selection.group or selection.min_coverage:
+        raise InvalidInput(
+            "category, tag and min_coverage are only for the version of a suite that is shown now"
+        )
+    entries = states.board(selection.suite, version)
+    ranked = sum(entry.rank is not None for entry in entries)
+    if selection.agent_id is not None:
+        entries = [entry for entry in entries if entry.agent_id == selection.agent_id]
+    listed = [entry for entry in entries if selection.with_archived or not entry.is_archived]
+    page = listed[offset : offset + limit]
+    return Leaderboard(
+        leaderboard=page,
+        count=len(page),
+        total=len(listed),
+        weights=states.team.weights,
+        suite=selection.suite,
+        suite_version=version,
+        is_default_suite=selection.suite == states.team.default_suite,
+        ranked=ranked,
+        archived=len(entries) - len(listed),
     )
-    if agent_id is not None:
-        query = query.where(Scores.agent_id == agent_id)
-    return [_placed_entry(row, weights) for row in await connection.execute(query)]
 
 
-async def _filtered(
-    connection: AsyncConnection, team_id: str, weights: Weights, selection: BoardFilter
-) -> list[BoardEntry]:
-    query = select(Scores.__table__).where(Scores.team_id == team_id)
-    if selection.group:
-        kind, name = selection.group
-        shares = RunGroups.benchmark_share.label("b"), RunGroups.cost_share.label("c")
+@dataclass(frozen=True, slots=True)
+class _StoredBoard:
+    """The board of a suite's shown version, or of a category or tag of it.
+
+    First the entries that rest on a run; on the default board then the agents without one.
+    """
+
+    connection: AsyncConnection
+    team_id: str
+    team: TeamBoard
+    suite: str | None
+    selection: BoardFilter
+    unscored: bool = False
+    """Whether agents whose evidence has no weight are listed, too."""
+
+    async def entries(
+        self, limit: int, offset: int, version: str | None = None
+    ) -> list[BoardEntry]:
+        """A page of entries; `version` is that of the agent, None for all."""
+        query = self._measured().order_by(
+            BoardEntries.is_ranked.desc(),
+            BoardEntries.overall_score.desc(),
+            *self._names(BoardEntries),
+        )
+        if version is not None:
+            query = query.where(BoardEntries.agent_version == version)
+        rows = (await self.connection.execute(query.limit(limit).offset(offset))).all()
+        page = [self._entry(row) for row in rows]
+        if len(page) == limit or not self._has_rest:
+            return page
+        skipped = max(0, offset - await self._count_measured())
+        rest = self._unmeasured().order_by(Scores.overall_score.desc(), *self._names(Scores))
+        if version is not None:
+            rest = rest.where(Scores.agent_version == version)
+        rows = await self.connection.execute(rest.limit(limit - len(page)).offset(skipped))
+        return page + [self._entry(row) for row in rows]
+
+    async def count(self) -> int:
+        """How many entries match the selection."""
+        count = await self._count_measured()
+        return count + (await self._count_unmeasured() if self._has_rest else 0)
+
+    async def count_ranked(self) -> int:
+        """How many entries of the board have a rank."""
+        return (await self.connection.execute(select(self._ranked()))).scalar_one()
+
+    async def count_archived(self) -> int:
+        """How many entries are not listed because they are archived."""
+        mine = (Archive.team_id == self.team_id, Archive.run_id.is_(None))
+        archived = select(Archive.id).where(*mine, Archive.is_deleted.is_(False)).limit(1)
+        has_none = (await self.connection.execute(archived)).first() is None
+        if has_none or self.selection.with_archived:
+            return 0
+        whole = replace(self, selection=replace(self.selection, with_archived=True))
+        return await whole.count() - await self.count()
+
+    @property
+    def _group(self) -> tuple[str, str]:
+        return self.selection.group or WHOLE
+
+    @property
+    def _has_rest(self) -> bool:
+        """Whether agents without a run are listed, too."""
+        return self.suite == self.team.default_suite and self._group == WHOLE
+
+    def _measured(self) -> Select[Any]:
+        """The entries that rest on a run, each with its rank and the range of ranks."""
+        above, below = (
+            OTHER.c.overall_low > BoardEntries.overall_high,
+            OTHER.c.overall_high < BoardEntries.overall_low,
+        )
+        is_archived = self._is_archived(BoardEntries)
         query = (
-            query.add_columns(*shares)
-            .join(RunGroups, RunGroups.run_id == Scores.benchmark_run_id)
-            .where(RunGroups.kind == kind, RunGroups.name == name)
+            select(
+                BoardEntries.agent_id,
+                BoardEntries.agent_version,
+                BoardEntries.is_ranked,
+                BoardEntries.run,
+                is_archived.label("is_archived"),
+                *SUMS,
+                self._ranked().label("ranked"),
+                self._ranked(OTHER.c.overall_score > BoardEntries.overall_score).label("better"),
+                self._ranked(above).label("above"),
+                self._ranked(below).label("below"),
+            )
+            .join(
+                Scores,
+                (Scores.team_id == BoardEntries.team_id)
+                & (Scores.agent_id == BoardEntries.agent_id)
+                & (Scores.agent_version == BoardEntries.agent_version),
+            )
+            .where(*self._is_board(BoardEntries), *self._selected(BoardEntries))
         )
-    entries: dict[str, BoardEntry] = {}
-    candidates: list[Candidate] = []
-    for row in await connection.execute(query):
-        sums = Sums.of_row(row)
-        if selection.group:
-            shares = Share.from_list(row.b), Share.from_list(row.c)
-            sums = replace(sums, benchmark_share=shares[0], cost_share=shares[1])
-        card = scorecard(sums.evidence, weights)
-        if float(card.overall.coverage) < selection.min_coverage or card.overall.score is None:
-            continue
-        entry = _entry(row, sums, card)
-        entries[entry.name] = entry
-        candidates.append(
-            Candidate(key=entry.name, score=card.overall.score, interval=card.overall_interval)
+        return cast(Select[Any], query)
+
+    def _unmeasured(self) -> Select[Any]:
+        """The agents of the team that have no run on the default board."""
+        columns = (
+            Scores.agent_id,
+            Scores.agent_version,
+            null().label("run"),
+            self._is_archived(Scores).label("is_archived"),
         )
-    ranked = [
-        replace(
-            entries[one.candidate.key],
-            rank=one.rank,
-            rank_low=one.rank_low,
-            rank_high=one.rank_high,
+        return cast(Select[Any], select(*columns, *SUMS).where(*self._has_no_run()))
+
+    def _has_no_run(self) -> list[Any]:
+        has_run = exists().where(
+            *self._is_board(BoardEntries),
+            BoardEntries.agent_id == Scores.agent_id,
+            BoardEntries.agent_version == Scores.agent_version,
         )
-        for one in rank(candidates)
-    ]
-    # Equal scores by agent, then version, like a stored page; sorted by `agent:version`, `a-b`
-    # would come before `a`.
-    return sorted(ranked, key=lambda entry: (entry.rank or 0, entry.agent_id, entry.agent_version))
+        return [Scores.team_id == self.team_id, *self._selected(Scores), ~has_run]
 
+    def _selected(self, table: Any) -> list[Any]:
+        """The conditions for rows of the table to be listed."""
+        conditions: list[Any] = []
+        if not self.unscored:
+            conditions.append(table.overall_score.is_not(None))
+        if self.selection.min_coverage > 0:
+            conditions.append(table.coverage >= self.selection.min_coverage)
+        if self.selection.agent_id is not None:
+            conditions.append(table.agent_id == self.selection.agent_id)
+        if not self.selection.with_archived:
+            conditions.append(~self._is_archived(table))
+        return conditions
 
-def _placed(team_id: str) -> Select[Any]:
-    """Rows of scores, each with how many of the team's intervals are wholly above and below."""
-    return select(
-        Scores.__table__,
-        _count(team_id, IS_SCORED).label("total"),
-        _count(team_id, OTHER.c.overall_low > Scores.overall_high).label("above"),
-        _count(team_id, OTHER.c.overall_high < Scores.overall_low).label("below"),
-    )
+    def _is_board(self, table: Any) -> list[Any]:
+        kind, name = self._group
+        return [
+            table.team_id == self.team_id,
+            table.suite == (self.suite or ""),
+            table.kind == kind,
+            table.name == name,
+        ]
 
+    def _ranked(self, *conditions: Any) -> Any:
+        """How many ranked entries of the board match; archived ones count, too."""
+        query = select(func.count()).select_from(OTHER)
+        query = query.where(*self._is_board(OTHER.c), OTHER.c.is_ranked.is_(True), *conditions)
+        if self.selection.min_coverage > 0:
+            query = query.where(OTHER.c.coverage >= self.selection.min_coverage)
+        return query.scalar_subquery()
 
-def _count(team_id: str, *conditions: Any) -> Any:
-    query = select(func.count()).select_from(OTHER).where(OTHER.c.team_id == team_id)
-    return query.where(*conditions).scalar_subquery()
+    def _is_archived(self, table: Any) -> Any:
+        return exists().where(
+            Archive.team_id == self.team_id,
+            Archive.agent_id == table.agent_id,
+            Archive.agent_version == table.agent_version,
+            Archive.run_id.is_(None),
+            Archive.is_deleted.is_(False),
+        )
 
+    def _names(self, table: Any) -> list[Any]:
+        names = [table.agent_id, table.agent_version]
+        if self.connection.dialect.name != "postgresql":
+            return names
+        # By code point, like SQLite and Python, not by the database collation.
+        return [collate(name, "C") for name in names]
 
-def _lacks_interval(team_id: str) -> Any:
-    is_scored = Scores.overall_score.is_not(None)
-    return (Scores.team_id == team_id) & is_scored & Scores.overall_low.is_(None)
+    async def _count_measured(self) -> int:
+        conditions = *self._is_board(BoardEntries), *self._selected(BoardEntries)
+        counting = select(func.count()).select_from(BoardEntries).where(*conditions)
+        return (await self.connection.execute(counting)).scalar_one()
 
+    async def _count_unmeasured(self) -> int:
+        counting = select(func.count()).select_from(Scores).where(*self._has_no_run())
+        return (await self.connection.execute(counting)).scalar_one()
 
-def _placed_entry(row: Any, weights: Weights) -> BoardEntry:
-    sums = Sums.of_row(row)
-    entry = _entry(row, sums, scorecard(sums.evidence, weights))
-    if row.overall_score is None:
-        return entry
-    rank_low, rank_high = 1 + row.above, row.total - row.below
-    return replace(entry, rank=row.rank_overall, rank_low=rank_low, rank_high=rank_high)
-
-
-def _entry(row: Any, sums: Sums, card: Scorecard) -> BoardEntry:
-    """The entry of a row, not ranked yet."""
-    average = average_rating(sums.rating_sum, sums.rating_count)
-    return BoardEntry(
-        rank=None,
-        rank_low=None,
-        rank_high=None,
-        agent_id=row.agent_id,
-        agent_version=row.agent_version,
-        **card.scores(),
-        avg_user_rating=None if average is None else float(average),
-        coverage=float(card.overall.coverage),
-        provisional=card.overall.provisional,
-        feedback_count=sums.rating_count,
-        execution_count=sums.execution_count,
-        benchmark_run_id=sums.benchmark_run_id,
-        intervals=Intervals.of_card(card),
-    )
+    def _entry(self, row: Any) -> BoardEntry:
+        run = BoardRun.from_json(row.run) if row.run else None
+        one = Contestant(
+            subject=Subject(team_id=self.team_id, agent_id=row.agent_id, version=row.agent_version),
+            sums=Sums.of_row(row),
+            run=run,
+            is_archived=bool(row.is_archived),
+        )
+        card = one.sums.scorecard(run, self.team.weights)
+        reason = unranked_because(run, ranks_reported=self.team.ranks_reported)
+        entry = board_entry(one, card, reason)
+        if run is None or not row.is_ranked:
+            return entry
+        return replace(
+            entry,
+            rank=1 + row.better,
+            rank_low=1 + row.above,
+            rank_high=row.ranked - row.below,
+        )

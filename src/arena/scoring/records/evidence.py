@@ -1,29 +1,35 @@
 """Records new evidence and updates sums and scores, all in the caller's transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import and_, delete, insert, literal, or_, select, update
+from sqlalchemy import Integer, Row, and_, cast, delete, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena import clock
 from arena.errors import Conflict
 from arena.scoring import history
+from arena.scoring.board import Provenance
 from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus, Source, Subject
+from arena.scoring.log import TEAM_KEY, BoardEventKind, Why
+from arena.scoring.records.changes import position, record_change
+from arena.scoring.records.entries import score_row
 from arena.scoring.records.outcomes import outcomes_of_run, store_groups
-from arena.scoring.records.ranks import lock_team, move_ranks
-from arena.scoring.records.sums import Sums, is_about, stored_weights
+from arena.scoring.records.ranks import lock_team
+from arena.scoring.records.rebuilding import compute_missing, show_newest
+from arena.scoring.records.suites import shown_versions, store_team_board, team_board
+from arena.scoring.records.sums import is_about
+from arena.scoring.sums import Sums
 from arena.store.tables.runs import Results, Runs
-from arena.store.tables.scores import Executions, Feedback, Scores
+from arena.store.tables.scores import Executions, Feedback
 
 USAGE_COLUMNS = ("input_tokens", "output_tokens", "model", "cost_usd")
 
 
 async def add_executions(
-    connection: AsyncConnection, subject: Subject, executions: Sequence[Execution]
+    connection: AsyncConnection, subject: Subject, executions: Sequence[Execution], why: Why
 ) -> None:
     """Record executions and count them."""
     if not executions:
@@ -46,8 +52,8 @@ async def add_executions(
     ]
     await connection.execute(insert(Executions), rows)
     successes = sum(one.status is ExecutionStatus.COMPLETED for one in executions)
-    await change_sums(
-        connection, subject, lambda sums: sums.with_executions(len(executions), successes)
+    await record_change(
+        connection, subject, why, lambda sums: sums.with_executions(len(executions), successes)
     )
 
 
@@ -60,32 +66,12 @@ async def remove_execution(
     )
     if (await connection.execute(gone)).rowcount:
         success = int(execution.status is ExecutionStatus.COMPLETED)
-        await change_sums(connection, subject, lambda sums: sums.with_executions(-1, -success))
-
-
-async def add_run_executions(
-    connection: AsyncConnection,
-    subject: Subject,
-    run_id: UUID,
-    sequences: tuple[int, int],
-    completed: int,
-) -> None:
-    """Record a run's results with these sequence numbers (first, last) as executions.
-
-    The database copies them: a row made in Python would cost as much as the result itself.
-    """
-    first, last = sequences
-    shared = ("id", "status", *USAGE_COLUMNS, "duration_seconds", "created_at")
-    columns = Results.__table__.c
-    query = select(
-        *(columns[name] for name in shared),
-        *(literal(value).label(name) for name, value in subject.columns.items()),
-        literal(Source.BENCHMARK.value).label("source"),
-    ).where(Results.run_id == run_id, Results.sequence.between(first, last))
-    names = [*shared, *subject.columns, "source"]
-    await connection.execute(insert(Executions).from_select(names, query))
-    count = last - first + 1
-    await change_sums(connection, subject, lambda sums: sums.with_executions(count, completed))
+        why = Why(
+            kind=BoardEventKind.TASK_UNDONE, reason="the chain took back the end of a paid task"
+        )
+        await record_change(
+            connection, subject, why, lambda sums: sums.with_executions(-1, -success)
+        )
 
 
 async def report_executions(
@@ -131,7 +117,9 @@ async def report_executions(
             seen.add(key)
         new.setdefault(subject, []).append(one)
     for subject, executions in new.items():
-        await add_executions(connection, subject, executions)
+        reason = f"{_counted(len(executions))} reported"
+        why = Why(kind=BoardEventKind.EXECUTIONS_REPORTED, reason=reason)
+        await add_executions(connection, subject, executions, why)
     accepted = sum(map(len, new.values()))
     return ExecutionsReported(accepted=accepted, duplicates=len(batch) - accepted)
 
@@ -161,7 +149,11 @@ async def add_feedback(
         without = sums.with_rating(earlier.rating, -1) if earlier else sums
         return without.with_rating(feedback.rating)
 
-    await change_sums(connection, subject, counted)
+    stars = f"{feedback.rating} of 5 stars"
+    if earlier:
+        stars += f" instead of {earlier.rating}"
+    why = Why(kind=BoardEventKind.VOTE, reason=stars, by=feedback.user_id)
+    await record_change(connection, subject, why, counted)
 
 
 async def list_feedback(
@@ -195,64 +187,98 @@ async def list_feedback(
     return [history.Feedback(**row) for row in (await connection.execute(query)).mappings()]
 
 
-async def set_benchmark(connection: AsyncConnection, subject: Subject, run_id: UUID) -> None:
-    """Make a completed full run the agent's benchmark, unless there is a later one."""
-    outcomes = await outcomes_of_run(connection, run_id)
-    await store_groups(connection, run_id, outcomes)
-    await lock_team(connection, subject.team_id)
-    if await latest_full_run(connection, subject) == run_id:
-        await change_sums(
-            connection,
-            subject,
-            lambda sums: replace(
-                sums,
-                benchmark_run_id=run_id,
-                benchmark_share=outcomes.whole.benchmark,
-                cost_share=outcomes.whole.cost,
-            ),
-        )
+async def end_run(connection: AsyncConnection, row: Row[Any]) -> None:
+    """Let a run that has ended change the boards, once: its executions, and what it measured.
 
-
-async def latest_full_run(connection: AsyncConnection, subject: Subject) -> UUID | None:
-    """The run that counts for the agent: its last completed full run."""
-    query = (
-        select(Runs.id)
-        .where(*is_about(Runs, subject), Runs.status == "completed", Runs.is_full.is_(True))
-        .order_by(Runs.completed_at.desc(), Runs.id.desc())
-        .limit(1)
-    )
-    return (await connection.execute(query)).scalar_one_or_none()
-
-
-async def change_sums(
-    connection: AsyncConnection, subject: Subject, change: Callable[[Sums], Sums]
-) -> None:
-    """Change the sums, and the scores and ranks with them."""
-    # Some callers hold the lock already; taking it twice in a transaction is harmless.
-    await lock_team(connection, subject.team_id)
-    query = select(Scores.__table__).where(*is_about(Scores, subject))
-    row = (await connection.execute(query)).one_or_none()
-    sums = change(Sums.of_row(row) if row else Sums())
-    score_id, after = await store_sums(connection, subject, row.id if row else None, sums)
-    before = row.overall_score if row else None
-    await move_ranks(connection, subject.team_id, score_id, before, after)
-
-
-async def store_sums(
-    connection: AsyncConnection, subject: Subject, score_id: UUID | None, sums: Sums
-) -> tuple[UUID, float | None]:
-    """Write the sums and their scores into a row, a new one if there is none.
-
-    The caller updates ranks: one change moves a few, a recalculation sets them all.
+    `row` is the run as it is now. A failed run that is resumed ends again: only what it did since
+    then is counted.
     """
-    columns: dict[str, Any] = sums.columns(await stored_weights(connection))
-    columns["updated_at"] = clock.now()
-    if score_id:
-        await connection.execute(update(Scores).where(Scores.id == score_id).values(**columns))
-    else:
-        score_id = uuid4()
-        await connection.execute(insert(Scores), {"id": score_id, **subject.columns, **columns})
-    return score_id, columns["overall_score"]
+    subject = Subject(team_id=row.team_id, agent_id=row.agent_id, version=row.agent_version)
+    await lock_team(connection, row.team_id)
+    added, completed = await _add_run_executions(connection, subject, row)
+    counts = row.status == "completed" and row.is_full
+    # Read first: showing another version of the suite changes it.
+    before = position(await score_row(connection, subject))
+    states = await _show_run(connection, row) if counts else None
+    if not added and not counts:
+        return
+    why = Why(
+        kind=BoardEventKind.RUN_COMPLETED if counts else BoardEventKind.RUN_ENDED,
+        reason=_end_of(row, counts, added),
+        run_id=row.id,
+        suite=row.suite,
+        suite_version=row.suite_version if counts else None,
+    )
+    await record_change(
+        connection,
+        subject,
+        why,
+        lambda sums: sums.with_executions(added, completed),
+        suites=(row.suite,) if counts else (),
+        states=states,
+        before=before,
+    )
+
+
+def _end_of(row: Row[Any], counts: bool, added: int) -> str:
+    if counts:
+        run = "a reported run" if row.provenance == Provenance.REPORTED else "a run"
+        return f"{run} of {row.suite} completed with {row.passed_tests} of {row.total_tests} passed"
+    how = row.status if row.status != "completed" else "completed, but partial"
+    return f"a run of {row.suite} ended ({how}): {_counted(added)}"
+
+
+def _counted(executions: int) -> str:
+    return "1 execution" if executions == 1 else f"{executions} executions"
+
+
+async def _show_run(
+    connection: AsyncConnection, row: Row[Any]
+) -> dict[str, Mapping[str, Any] | None]:
+    """Store what a complete run measured, and show its version if that is the newest.
+
+    Returns the states that this changes. The first complete run of a team decides its default.
+    """
+    await compute_missing(connection, row.team_id)
+    await store_groups(connection, row.id, await outcomes_of_run(connection, row.id))
+    team_id, suite, states = row.team_id, row.suite, dict[str, Mapping[str, Any] | None]()
+    team = await team_board(connection, team_id)
+    if team.default_suite is None:
+        team = replace(team, default_suite=suite)
+        await store_team_board(connection, team_id, team)
+        states[TEAM_KEY] = team.as_json()
+    # A run of the version that is shown changes nothing about which one that is.
+    if (await shown_versions(connection, team_id)).get(suite) == row.suite_version:
+        return states
+    return states | await show_newest(connection, team_id, suite, team)
+
+
+async def _add_run_executions(
+    connection: AsyncConnection, subject: Subject, row: Row[Any]
+) -> tuple[int, int]:
+    """Copy the results that are not in the history yet; how many, and how many succeeded.
+
+    The database copies them: a row made in Python would cost as much as the result itself.
+    """
+    if row.completed_tests == row.counted_results:
+        return 0, 0
+    shared = ("id", "status", *USAGE_COLUMNS, "duration_seconds", "created_at")
+    columns = Results.__table__.c
+    is_new = (Results.run_id == row.id, Results.sequence > row.counted_results)
+    source = Source.REPORTED if row.provenance == Provenance.REPORTED else Source.BENCHMARK
+    query = select(
+        *(columns[name] for name in shared),
+        *(literal(value).label(name) for name, value in subject.columns.items()),
+        literal(source.value).label("source"),
+    ).where(*is_new)
+    names = [*shared, *subject.columns, "source"]
+    await connection.execute(insert(Executions).from_select(names, query))
+    is_success = cast(Results.status == ExecutionStatus.COMPLETED, Integer)
+    counting = select(func.count(), func.sum(is_success)).where(*is_new)
+    added, completed = (await connection.execute(counting)).one()
+    counted = update(Runs).where(Runs.id == row.id)
+    await connection.execute(counted.values(counted_results=row.counted_results + added))
+    return added, int(completed or 0)
 
 
 def _microseconds(seconds: float | None) -> int | None:

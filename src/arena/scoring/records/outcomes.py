@@ -1,6 +1,6 @@
 """The outcomes of a run: counted per test, and summed in total, per category and per tag."""
 
-from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -8,12 +8,13 @@ from uuid import UUID
 from sqlalchemy import Integer, case, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.scoring.clusters import share_of_clusters
 from arena.scoring.components import Share
 from arena.scoring.matrix import TestOutcome, TestRecord
 from arena.scoring.pareto import ParetoPoint
 from arena.scoring.trials import TrialCounts
+from arena.store.tables.boards import BoardEntries, SuiteVersions
 from arena.store.tables.runs import FrozenTests, Results, RunGroups, Runs, RunTests
-from arena.store.tables.scores import Scores
 
 PAGE = 500
 """Rows of a run read at once."""
@@ -32,47 +33,67 @@ TRIAL_TO_SHOW = func.coalesce(
 class Group:
     """The sums of some tests of a run."""
 
+    tests: int = 0
     benchmark: Share = field(default_factory=Share)
     cost: Share = field(default_factory=Share)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """A whole run, and its groups by kind and name."""
+async def outcomes_of_run(
+    connection: AsyncConnection, run_id: UUID
+) -> dict[tuple[str, str], Group]:
+    """Sum a run's results: of all tests, and of each category and tag, by kind and name.
 
-    whole: Group
-    groups: dict[tuple[str, str], Group]
-
-
-async def outcomes_of_run(connection: AsyncConnection, run_id: UUID) -> Outcomes:
-    """Sum a run's results. The cost grows with the run, not with the history."""
+    A unit is a cluster of tests. The cost grows with the run, not with the history.
+    """
     body = FrozenTests.body
-    query = (
-        _per_test(run_id)
-        .add_columns(body["category"].as_string().label("category"), body["tags"].label("tags"))
-        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
-        .group_by(FrozenTests.digest)
+    query = _per_test(run_id).add_columns(
+        body["category"].as_string().label("category"),
+        body["tags"].label("tags"),
+        FrozenTests.cluster,
     )
-    whole: tuple[str, str] = ("", "")
-    counts: dict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
+    placed = await _placed_tests(connection, run_id)
+    sums: dict[tuple[str, str], dict[str, list[int]]] = {("whole", ""): {}}
     rows = await connection.stream(query)
     async for page in rows.partitions(PAGE):  # row by row, each would be a task switch
         for row in page:
             numbers = int(row.passed), int(row.trials), int(row.earned or 0), int(row.possible or 0)
-            keys = (whole, ("category", row.category), *(("tag", tag) for tag in set(row.tags)))
-            for key in keys:
-                counts[key].append(numbers)
-    groups = {
-        key: Group(
-            Share.of_groups((passed, trials) for passed, trials, _, _ in listed),
-            Share.of_groups((earned, possible) for _, _, earned, possible in listed),
-        )
-        for key, listed in counts.items()
-    }
-    return Outcomes(groups.pop(whole, Group()), groups)
+            category, tags = placed.get(row.test_id, (row.category, row.tags))
+            names = (("category", category), *(("tag", tag) for tag in set(tags)))
+            for key in (("whole", ""), *names):
+                clusters = sums.setdefault(key, {})
+                known = clusters.setdefault(row.cluster, [0, 0, 0, 0, 0])
+                clusters[row.cluster] = [a + b for a, b in zip(known, (*numbers, 1), strict=True)]
+    return {key: _group(list(clusters.values())) for key, clusters in sums.items()}
 
 
-async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outcomes) -> None:
+async def _placed_tests(
+    connection: AsyncConnection, run_id: UUID
+) -> dict[str, tuple[str, list[str]]]:
+    """The category and tags of the run's tests as its suite version has them now.
+
+    Not those that were frozen with the run: on a board all runs must mean the same by a category.
+    """
+    query = select(SuiteVersions.groups).join(
+        Runs,
+        (Runs.team_id == SuiteVersions.team_id)
+        & (Runs.suite == SuiteVersions.suite)
+        & (Runs.suite_version == SuiteVersions.version),
+    )
+    return (await connection.execute(query.where(Runs.id == run_id))).scalar_one_or_none() or {}
+
+
+def _group(clusters: Sequence[Sequence[int]]) -> Group:
+    """The sums of clusters, each with passes, trials, points earned and possible, and tests."""
+    return Group(
+        tests=sum(one[4] for one in clusters),
+        benchmark=share_of_clusters([(one[0], one[1], one[4]) for one in clusters]),
+        cost=Share.of_groups((one[2], one[3]) for one in clusters),
+    )
+
+
+async def store_groups(
+    connection: AsyncConnection, run_id: UUID, groups: Mapping[tuple[str, str], Group]
+) -> None:
     """Replace a run's stored groups."""
     await connection.execute(delete(RunGroups).where(RunGroups.run_id == run_id))
     rows = [
@@ -80,13 +101,23 @@ async def store_groups(connection: AsyncConnection, run_id: UUID, outcomes: Outc
             "run_id": run_id,
             "kind": kind,
             "name": name,
+            "tests": group.tests,
             "benchmark_share": group.benchmark.to_list(),
             "cost_share": group.cost.to_list(),
         }
-        for (kind, name), group in outcomes.groups.items()
+        for (kind, name), group in groups.items()
     ]
     if rows:
         await connection.execute(insert(RunGroups), rows)
+
+
+async def stored_share(connection: AsyncConnection, run_id: UUID) -> Share | None:
+    """Passes of trials of a run, if it is a complete one that counts."""
+    query = select(RunGroups.benchmark_share).where(
+        RunGroups.run_id == run_id, RunGroups.kind == "whole"
+    )
+    found = (await connection.execute(query)).scalar_one_or_none()
+    return None if found is None else Share.from_list(found)
 
 
 async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
@@ -99,7 +130,11 @@ async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[TrialCo
     """The trial counts of every test of a run that has results."""
     counted = [
         TrialCounts(
-            test_id=row.test_id, digest=row.digest, trials=row.trials, passed=int(row.passed)
+            test_id=row.test_id,
+            digest=row.fingerprint,
+            trials=row.trials,
+            passed=int(row.passed),
+            cluster=row.cluster,
         )
         for row in await connection.execute(_per_test(run_id))
     ]
@@ -114,7 +149,7 @@ async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestO
     query = (
         select(
             counted.c.test_id,
-            counted.c.digest,
+            counted.c.fingerprint.label("digest"),
             counted.c.trials,
             cast(counted.c.passed, Integer).label("passed"),
             Results.id.label("result_id"),
@@ -127,15 +162,17 @@ async def test_outcomes(connection: AsyncConnection, run_id: UUID) -> list[TestO
     return [TestOutcome(**row) for row in (await connection.execute(query)).mappings()]
 
 
-async def test_records(connection: AsyncConnection, team_id: str, test_id: str) -> list[TestRecord]:
-    """The results of a test in the benchmark run of each agent version of the team."""
-    of_run = (Scores.agent_id, Scores.agent_version, Runs.completed_tests, Runs.passed_tests)
+async def test_records(
+    connection: AsyncConnection, team_id: str, suite: str, test_id: str
+) -> list[TestRecord]:
+    """The results of a test in the run of each agent version on the board of the suite."""
+    of_run = (Runs.agent_id, Runs.agent_version, Runs.completed_tests, Runs.passed_tests)
     counted = (
         select(*of_run, Runs.id.label("run_id"), TRIALS, PASSED, TRIAL_TO_SHOW)
-        .join(Runs, Runs.id == Scores.benchmark_run_id)
+        .join(BoardEntries, BoardEntries.run_id == Runs.id)
         .join(Results, (Results.run_id == Runs.id) & (Results.test_id == test_id))
         # Results that reviewers have not judged yet do not count.
-        .where(Scores.team_id == team_id, Results.passed.is_not(None))
+        .where(*_of_suite(team_id, suite), Results.passed.is_not(None))
         .group_by(*of_run, Runs.id)
         .subquery()
     )
@@ -150,25 +187,60 @@ async def test_records(connection: AsyncConnection, team_id: str, test_id: str) 
             (counted.c.completed_tests - counted.c.trials).label("rest_trials"),
             (counted.c.passed_tests - passed).label("rest_passed"),
             Results.id.label("result_id"),
-            RunTests.digest,
+            FrozenTests.fingerprint.label("digest"),
         )
         .join(
             Results,
             (Results.run_id == counted.c.run_id) & (Results.sequence == counted.c.sequence),
         )
         .join(RunTests, (RunTests.run_id == counted.c.run_id) & (RunTests.test_id == test_id))
+        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
         .order_by(counted.c.agent_id, counted.c.agent_version)
         .limit(MOST_ROWS)
     )
     return [TestRecord(**row) for row in (await connection.execute(query)).mappings()]
 
 
-async def cost_points(connection: AsyncConnection, team_id: str) -> list[ParetoPoint]:
-    """Accuracy and cost of each agent version, from its benchmark run."""
+async def suite_records(
+    connection: AsyncConnection, team_id: str, suite: str
+) -> dict[str, list[TestRecord]]:
+    """The results of each test in the run of each agent version on the board of the suite."""
+    columns = (Runs.agent_id, Runs.agent_version, Runs.completed_tests, Runs.passed_tests)
+    of_test = (RunTests.test_id, FrozenTests.fingerprint)
+    query = (
+        select(*columns, Runs.id, *of_test, TRIALS, PASSED)
+        .join(BoardEntries, BoardEntries.run_id == Runs.id)
+        .join(RunTests, RunTests.run_id == Runs.id)
+        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        .join(Results, (Results.run_id == Runs.id) & (Results.test_id == RunTests.test_id))
+        .where(*_of_suite(team_id, suite), Results.passed.is_not(None))
+        .group_by(*columns, Runs.id, *of_test)
+    )
+    records: dict[str, list[TestRecord]] = {}
+    for row in await connection.execute(query):
+        passed = int(row.passed)
+        records.setdefault(row.test_id, []).append(
+            TestRecord(
+                agent_id=row.agent_id,
+                agent_version=row.agent_version,
+                run_id=row.id,
+                result_id=row.id,  # not shown: no single result decides
+                digest=row.fingerprint,
+                trials=row.trials,
+                passed=passed,
+                rest_trials=row.completed_tests - row.trials,
+                rest_passed=row.passed_tests - passed,
+            )
+        )
+    return dict(sorted(records.items()))
+
+
+async def cost_points(connection: AsyncConnection, team_id: str, suite: str) -> list[ParetoPoint]:
+    """Accuracy and cost of each agent version, from its run on the board of the suite."""
     query = (
         select(Runs.__table__)
-        .join(Scores, Scores.benchmark_run_id == Runs.id)
-        .where(Scores.team_id == team_id)
+        .join(BoardEntries, BoardEntries.run_id == Runs.id)
+        .where(*_of_suite(team_id, suite))
     )
     return [
         ParetoPoint(
@@ -186,18 +258,39 @@ async def cost_points(connection: AsyncConnection, team_id: str) -> list[ParetoP
     ]
 
 
+async def frozen_bodies(
+    connection: AsyncConnection, fingerprints: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """A frozen test with each of these fingerprints, if one was ever run."""
+    query = select(FrozenTests.fingerprint, FrozenTests.body).where(
+        FrozenTests.fingerprint.in_(fingerprints[:PAGE])
+    )
+    return {row.fingerprint: row.body for row in await connection.execute(query)}
+
+
+def _of_suite(team_id: str, suite: str) -> list[Any]:
+    return [
+        BoardEntries.team_id == team_id,
+        BoardEntries.suite == suite,
+        BoardEntries.kind == "whole",
+    ]
+
+
 def _per_test(run_id: UUID) -> Any:
     return (
         select(
             RunTests.test_id,
             RunTests.digest,
+            FrozenTests.fingerprint,
+            FrozenTests.cluster,
             TRIALS,
             PASSED,
             func.sum(Results.earned_micropoints).label("earned"),
             func.sum(Results.possible_micropoints).label("possible"),
         )
         .join(Results, (Results.run_id == RunTests.run_id) & (Results.test_id == RunTests.test_id))
+        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
         # Results that reviewers have not judged yet do not count.
         .where(RunTests.run_id == run_id, Results.passed.is_not(None))
-        .group_by(RunTests.test_id, RunTests.digest)
+        .group_by(RunTests.test_id, RunTests.digest, FrozenTests.digest)
     )

@@ -1,4 +1,4 @@
-"""The stored ranks of a team, updated by changing only those that move.
+"""The stored ranks of a team on its default board, updated by changing only those that move.
 
 A rank is one more than the number of better scores. When a score changes, only the entries between
 its old and its new place move, by one.
@@ -37,10 +37,10 @@ async def move_ranks(
     before: float | None,
     after: float | None,
 ) -> None:
-    """Update the ranks after one entry's score has changed from `before` to `after`."""
+    """Update the ranks after one entry's score has changed; None: it is not ranked."""
     if before == after:
         return
-    others = and_(Scores.team_id == team_id, Scores.id != score_id)
+    others = and_(Scores.team_id == team_id, Scores.id != score_id, Scores.is_ranked.is_(True))
     low, high = before, after
     step = 1
     if before is not None and (after is None or after < before):
@@ -53,7 +53,7 @@ async def move_ranks(
     )
     new_rank = None
     if after is not None:
-        better = select(func.count()).where(Scores.team_id == team_id, Scores.overall_score > after)
+        better = select(func.count()).where(others, Scores.overall_score > after)
         new_rank = 1 + (await connection.execute(better)).scalar_one()
     moved = update(Scores).where(Scores.id == score_id)
     await connection.execute(moved.values(rank_overall=new_rank))
@@ -61,11 +61,11 @@ async def move_ranks(
 
 async def rank_all(connection: AsyncConnection, team_id: str) -> None:
     """Recompute all ranks of the team, whatever is stored."""
-    is_scored = and_(Scores.team_id == team_id, Scores.overall_score.is_not(None))
+    is_ranked = and_(Scores.team_id == team_id, Scores.is_ranked.is_(True))
     place = func.rank().over(order_by=Scores.overall_score.desc()).label("place")
-    ranked = select(Scores.id, place).where(is_scored).subquery()
+    ranked = select(Scores.id, place).where(is_ranked).subquery()
     await connection.execute(
         update(Scores).where(Scores.id == ranked.c.id).values(rank_overall=ranked.c.place)
     )
-    unscored = and_(Scores.team_id == team_id, Scores.overall_score.is_(None))
-    await connection.execute(update(Scores).where(unscored).values(rank_overall=None))
+    unranked = and_(Scores.team_id == team_id, Scores.is_ranked.is_(False))
+    await connection.execute(update(Scores).where(unranked).values(rank_overall=None))

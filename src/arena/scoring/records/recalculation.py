@@ -1,16 +1,23 @@
 """Recomputes scores from the raw rows, or with new weights."""
 
-from sqlalchemy import Integer, cast, func, select, union, update
+from dataclasses import asdict
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Integer, cast, delete, func, insert, select, union, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
+from arena.scoring.components import Share
 from arena.scoring.history import ExecutionStatus, Subject
-from arena.scoring.records.evidence import latest_full_run, store_sums
-from arena.scoring.records.outcomes import Group, outcomes_of_run, store_groups
-from arena.scoring.records.ranks import lock_team, lock_weights, rank_all
-from arena.scoring.records.sums import Sums, is_about, stored_weights
+from arena.scoring.log import BoardEventKind, Why
+from arena.scoring.records.entries import score_row
+from arena.scoring.records.ranks import lock_team, lock_weights
+from arena.scoring.records.rebuilding import compute_missing, rebuild_team
+from arena.scoring.records.sums import is_about, stored_weights
 from arena.scoring.scorecard import Weights
-from arena.store.tables.runs import Runs
+from arena.scoring.sums import Sums
+from arena.store.tables.runs import RunGroups, Runs
 from arena.store.tables.scores import Executions, Feedback, Scores, ScoreWeights
 
 
@@ -22,30 +29,44 @@ async def recalculate(
     await lock_team(connection, team_id)
     for one in subjects:
         await _add_up(connection, one)
-    await rank_all(connection, team_id)
+    why = Why(kind=BoardEventKind.RECALCULATED, reason="scores were recalculated from the raw rows")
+    await rebuild_team(connection, team_id, why)
     return subjects
 
 
 async def store_weights(connection: AsyncConnection, weights: Weights) -> None:
     """Store the weights; if they changed, recompute every stored score."""
     await lock_weights(connection)
-    if await stored_weights(connection) == weights:
+    before = await stored_weights(connection)
+    if before == weights:
         return
-    await connection.execute(update(ScoreWeights).values(**weights.parts))
     teams = (await connection.execute(select(Scores.team_id).distinct())).scalars().all()
     for team_id in teams:
-        rows = await connection.execute(select(Scores.__table__).where(Scores.team_id == team_id))
-        for row in rows.all():
-            columns = {**Sums.of_row(row).columns(weights), "updated_at": clock.now()}
-            await connection.execute(update(Scores).where(Scores.id == row.id).values(**columns))
-        await rank_all(connection, team_id)
+        await compute_missing(connection, team_id)
+    await connection.execute(update(ScoreWeights).values(**weights.parts))
+    changed = [
+        f"{name} {getattr(before, name):g} to {weight:g}"
+        for name, weight in asdict(weights).items()
+        if getattr(before, name) != weight
+    ]
+    why = Why(kind=BoardEventKind.WEIGHTS_CHANGED, reason=f"weights: {', '.join(changed)}")
+    for team_id in teams:
+        await rebuild_team(connection, team_id, why)
 
 
 async def _add_up(connection: AsyncConnection, subject: Subject) -> None:
-    # The row is overwritten unread: its content may be what is wrong.
-    query = select(Scores.id).where(*is_about(Scores, subject))
-    score_id = (await connection.execute(query)).scalar_one_or_none()
-    await store_sums(connection, subject, score_id, await _raw_sums(connection, subject))
+    """Write the sums of the raw rows; the scores are computed from them afterwards."""
+    # Unread: the content of the row, and the sums of the runs, may be what is wrong.
+    sums: dict[str, Any] = asdict(await _raw_sums(connection, subject))
+    row = await score_row(connection, subject)
+    if row is None:
+        empty = {"benchmark_share": Share().to_list(), "cost_share": Share().to_list()}
+        new = {**subject.columns, **sums, **empty, "updated_at": clock.now()}
+        await connection.execute(insert(Scores).values(id=uuid4(), **new))
+    else:
+        await connection.execute(update(Scores).where(Scores.id == row.id).values(**sums))
+    mine = select(Runs.id).where(*is_about(Runs, subject))
+    await connection.execute(delete(RunGroups).where(RunGroups.run_id.in_(mine)))
 
 
 async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
@@ -56,21 +77,12 @@ async def _raw_sums(connection: AsyncConnection, subject: Subject) -> Sums:
     is_success = cast(Executions.status == ExecutionStatus.COMPLETED, Integer)
     history = select(func.count(), func.sum(is_success)).where(*is_about(Executions, subject))
     executions, successes = (await connection.execute(history)).one()
-    run_id = await latest_full_run(connection, subject)
-    whole = Group()
-    if run_id is not None:
-        outcomes = await outcomes_of_run(connection, run_id)
-        await store_groups(connection, run_id, outcomes)
-        whole = outcomes.whole
     return Sums(
         rating_count=count,
         rating_sum=int(total or 0),
         rating_square_sum=int(squares or 0),
         execution_count=executions,
         success_count=int(successes or 0),
-        benchmark_run_id=run_id,
-        benchmark_share=whole.benchmark,
-        cost_share=whole.cost,
     )
 
 

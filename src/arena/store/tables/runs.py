@@ -18,6 +18,15 @@ class Runs(Table):
         Index("ix_agent_benchmark_runs_team_created", "team_id", "created_at", "id"),
         Index("ix_agent_benchmark_runs_agent", "team_id", "agent_id", "created_at"),
         Index("ix_agent_benchmark_runs_status", "status"),
+        # Finds the runs that count for an agent on a board.
+        Index(
+            "ix_agent_benchmark_runs_suite",
+            "team_id",
+            "suite",
+            "suite_version",
+            "agent_id",
+            "agent_version",
+        ),
     )
 
     id: Mapped[UUID] = column(primary_key=True)
@@ -37,8 +46,32 @@ class Runs(Table):
     points_earned: Mapped[float] = column(default=0.0)
     points_possible: Mapped[float]
     points_percent: Mapped[float | None]
+    suite: Mapped[str] = column(String(100))
+    suite_version: Mapped[str] = column(String(64))
+    suite_tests: Mapped[int]
+    """Active tests of the suite in this version."""
+    test_count: Mapped[int]
+    """Tests of this run, each counted once."""
     is_full: Mapped[bool]
-    """Whether it covers every test that applies to the agent; only such a run counts for scores."""
+    """Whether it covers every test of the suite that applies to the agent: only then it counts."""
+    provenance: Mapped[str] = column(String(20), default="run_here")
+    """`run_here`, `re_executed` or `reported`."""
+    source_run_id: Mapped[UUID | None]
+    """The run that this one repeats, or its id where it was executed."""
+    bundle_digest: Mapped[str | None] = column(String(64))
+    """The SHA-256 of what was pushed."""
+    verification: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """What was checked when it was pushed."""
+    agent_digest: Mapped[str | None] = column(String(64))
+    """Of the agent's file, and of the programs beside it that it names."""
+    environment: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """What can change results besides the agent and the tests."""
+    judge_family: Mapped[str | None] = column(String(50))
+    """The model family of both the agent and a judge; None if they differ or are unknown."""
+    repeated_attempts: Mapped[int] = column(default=0)
+    """Attempts that the infrastructure failed, so that the question was asked again."""
+    counted_results: Mapped[int] = column(default=0)
+    """Results that are in the execution history: the first ones, by sequence."""
     trials: Mapped[int | None]
     """Trials requested with the run; None: each test's own number."""
     concurrency: Mapped[int | None]
@@ -67,6 +100,10 @@ class FrozenTests(Table):
 
     digest: Mapped[str] = column(String(64), primary_key=True)
     body: Mapped[dict[str, Any]]
+    fingerprint: Mapped[str] = column(String(64))
+    """Of what can change a verdict: tests with equal fingerprints can be compared."""
+    cluster: Mapped[str] = column(String(110))
+    """Tests of one cluster are not independent."""
 
 
 class RunTests(Table):
@@ -144,7 +181,7 @@ class RunErrors(Table):
 
 
 class RunGroups(Table):
-    """Sums of a completed full run for each category and each tag of its tests."""
+    """Sums of a completed full run: of all tests, and for each category and tag of its tests."""
 
     __tablename__ = "agent_benchmark_run_groups"
 
@@ -152,7 +189,10 @@ class RunGroups(Table):
         ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
     )
     kind: Mapped[str] = column(String(10), primary_key=True)
-    """`category` or `tag`."""
+    """`whole`, `category` or `tag`."""
     name: Mapped[str] = column(String(100), primary_key=True)
+    """Empty for `whole`."""
+    tests: Mapped[int] = column(default=0)
+    """How many tests of the run are in it."""
     benchmark_share: Mapped[list[Any]]
     cost_share: Mapped[list[Any]]

@@ -69,7 +69,7 @@ class Executions(Table):
 
 
 class Scores(Table):
-    """The sums of an agent version's evidence, and the scores computed from them."""
+    """The sums of an agent version's evidence, and its scores on the board of the default suite."""
 
     __tablename__ = "agent_scores"
     __table_args__ = (
@@ -92,6 +92,8 @@ class Scores(Table):
     """The interval of the overall score; None until it is recomputed."""
     overall_high: Mapped[float | None] = column(Float)
     coverage: Mapped[float] = column(default=0.0)
+    is_ranked: Mapped[bool] = column(default=False)
+    """Whether its run covers enough of the default suite for a rank."""
     rank_overall: Mapped[int | None]
     rating_count: Mapped[int] = column(default=0)
     rating_sum: Mapped[int] = column(default=0)

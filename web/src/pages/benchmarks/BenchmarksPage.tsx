@@ -1,10 +1,12 @@
-import { Button, Group, Select } from "@mantine/core";
-import { Link, useSearchParams } from "wouter";
+import { Button, Group, Select, Switch } from "@mantine/core";
+import { Link } from "wouter";
+import { useSuites } from "../../api/boards";
 import { type RunStatus, useAgents, useRuns } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { useFilters } from "../../ui/useFilters";
 import { NewRun } from "./NewRun";
 import { RunTable } from "./RunTable";
 
@@ -19,26 +21,23 @@ const STATUSES: RunStatus[] = [
 
 /** The runs, newest first, with live progress. */
 export default function BenchmarksPage() {
-  const [search, setSearch] = useSearchParams();
+  const [search, choose] = useFilters();
   const agentId = search.get("agent") ?? undefined;
   const status = STATUSES.find((one) => one === search.get("status"));
+  const suite = search.get("suite") ?? undefined;
+  const archived = search.get("archived") === "true" || undefined;
   const agents = useAgents();
-  const runs = useRuns({ agentId, status });
+  const suites = useSuites();
+  const runs = useRuns({ agentId, status, suite, archived });
   const rows = runs.data?.pages.flatMap((page) => page.runs) ?? [];
-  const choose = (name: string, value: string | null) =>
-    setSearch((before) => {
-      const after = new URLSearchParams(before);
-      if (value) after.set(name, value);
-      else after.delete(name);
-      return after;
-    });
+  const names = new Set([...(suites.data?.suites.map((one) => one.suite) ?? []), suite ?? ""]);
   const ids = new Set([...(agents.data?.agents.map((agent) => agent.id) ?? []), agentId ?? ""]);
 
   return (
     <Page
       title="Benchmarks"
       lead="Every run of your team: one agent version against the tests that apply to it."
-      actions={<NewRun agents={agents.data?.agents ?? []} />}
+      actions={<NewRun agents={agents.data?.agents ?? []} suites={[...names].filter(Boolean)} />}
     >
       <Group gap="sm" align="flex-end">
         <Select
@@ -48,7 +47,7 @@ export default function BenchmarksPage() {
           clearButtonProps={{ "aria-label": "All agents" }}
           data={[...ids].filter(Boolean).sort()}
           value={agentId ?? null}
-          onChange={(value) => choose("agent", value)}
+          onChange={(value) => choose({ agent: value })}
         />
         <Select
           label="Status"
@@ -57,12 +56,29 @@ export default function BenchmarksPage() {
           clearButtonProps={{ "aria-label": "Any status" }}
           data={STATUSES.map((value) => ({ value, label: value.replace("_", " ") }))}
           value={status ?? null}
-          onChange={(value) => choose("status", value)}
+          onChange={(value) => choose({ status: value })}
+        />
+        <Select
+          label="Suite"
+          placeholder="All suites"
+          clearable
+          clearButtonProps={{ "aria-label": "All suites" }}
+          data={[...names].filter(Boolean)}
+          value={suite ?? null}
+          onChange={(value) => choose({ suite: value })}
+        />
+        <Switch
+          label="Include archived"
+          checked={archived ?? false}
+          onChange={(event) => choose({ archived: event.currentTarget.checked ? "true" : null })}
+          mb={8}
         />
       </Group>
       {runs.isPending && <Loading what="the runs" />}
       {runs.error && <ProblemNote error={runs.error} onRetry={() => runs.refetch()} />}
-      {runs.data && rows.length === 0 && <NoRuns isFiltered={Boolean(agentId || status)} />}
+      {runs.data && rows.length === 0 && (
+        <NoRuns isFiltered={Boolean(agentId || status || suite)} />
+      )}
       {rows.length > 0 && <RunTable runs={rows} />}
       {runs.hasNextPage && (
         <Group justify="center">
@@ -90,7 +106,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
           </Button>
         }
       >
-        No run of your team matches this agent and status.
+        No run of your team matches this filter.
       </EmptyNote>
     );
   return (

@@ -6,12 +6,13 @@ import { Bolt } from "../../ui/icons";
 import { ProblemNote } from "../../ui/ProblemNote";
 
 /** The button and the form to start a run of any agent, in any version, with repeats. */
-export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
+export function NewRun({ agents, suites }: { agents: Schemas["Agent"][]; suites: string[] }) {
   const benchmark = useBenchmark();
   const [, navigate] = useLocation();
   const [isOpen, setOpen] = useState(false);
   const [agentId, setAgentId] = useState<string | null>(null);
   const [version, setVersion] = useState<string | null>(null);
+  const [suite, setSuite] = useState<string | null>(null);
   const [trials, setTrials] = useState<number | string>("");
   const agent = agents.find((one) => one.id === agentId);
 
@@ -19,7 +20,7 @@ export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
     event.preventDefault();
     if (!agentId) return;
     benchmark.mutate(
-      { agent_id: agentId, version, trials: typeof trials === "number" ? trials : null },
+      { agent_id: agentId, version, suite, trials: typeof trials === "number" ? trials : null },
       { onSuccess: (created) => navigate(`/runs/${created.run_id}`) },
     );
   };
@@ -55,6 +56,17 @@ export function NewRun({ agents }: { agents: Schemas["Agent"][] }) {
               value={version}
               onChange={setVersion}
             />
+            {suites.length > 1 && (
+              <Select
+                label="Suite"
+                placeholder="The one with tests for the agent"
+                clearable
+                clearButtonProps={{ "aria-label": "Any suite" }}
+                data={suites}
+                value={suite}
+                onChange={setSuite}
+              />
+            )}
             <NumberInput
               label="Trials"
               description="How many times each test runs; repeats reveal flaky tests."

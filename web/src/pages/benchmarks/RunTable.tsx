@@ -6,6 +6,7 @@ import { Bar } from "../../ui/Bar";
 import { count, percent } from "../../ui/numbers";
 import { stateOf } from "../../ui/runState";
 import { StatusBadge } from "../../ui/StatusBadge";
+import { versionName } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
@@ -14,10 +15,11 @@ import classes from "./RunTable.module.css";
 /** Runs as a table; each row links to its results. */
 export function RunTable({ runs }: { runs: Schemas["Run"][] }) {
   return (
-    <WideTable isCards label="Benchmark runs" minWidth={720}>
+    <WideTable isCards label="Benchmark runs" minWidth={820}>
       <Head>
         <Table.Th role="columnheader">Agent</Table.Th>
         <Table.Th role="columnheader">Status</Table.Th>
+        <Table.Th role="columnheader">Suite</Table.Th>
         <Table.Th role="columnheader">Tests</Table.Th>
         <Table.Th role="columnheader" ta="right">
           Score
@@ -49,10 +51,15 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
         <Text span size="sm" c="dimmed">
           {run.agent_version}
           {!run.is_full && " · partial run"}
+          {run.provenance === "reported" && " · reported"}
+          {run.is_archived && " · archived"}
         </Text>
       </Cell>
       <Cell place="beside">
         <StatusBadge state={state} />
+      </Cell>
+      <Cell label="Suite">
+        <Suite run={run} />
       </Cell>
       <Cell label="Tests" miw={190}>
         {state === "running" ? (
@@ -83,5 +90,19 @@ function RunRow({ run }: { run: Schemas["Run"] }) {
         <When at={run.created_at} />
       </Cell>
     </Table.Tr>
+  );
+}
+
+function Suite({ run }: { run: Schemas["Run"] }) {
+  if (!run.suite) return <>–</>;
+  return (
+    <span>
+      <Untrusted text={run.suite} />{" "}
+      {run.suite_version && (
+        <Text span size="xs" c="dimmed">
+          {versionName(run.suite_version)}
+        </Text>
+      )}
+    </span>
   );
 }

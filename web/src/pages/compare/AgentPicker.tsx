@@ -26,6 +26,7 @@ export function AgentPicker({ known, chosen, onChange }: AgentPickerProps) {
       clearButtonProps={{ "aria-label": "Clear" }}
       nothingFoundMessage="No agent with a score matches"
       maw={760}
+      style={{ flex: "1 1 20rem" }}
     />
   );
 }

@@ -3,7 +3,7 @@ import { lazy, Suspense } from "react";
 import type { Schemas } from "../../api/queries";
 import { ChartCard } from "../../ui/ChartCard";
 import { Loading } from "../../ui/Loading";
-import { amount, count, signed } from "../../ui/numbers";
+import { amount, count, score, signed } from "../../ui/numbers";
 import { Untrusted } from "../../ui/Untrusted";
 import { useFew } from "../../ui/useFew";
 import { WideTable } from "../../ui/WideTable";
@@ -43,16 +43,18 @@ export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) 
         )
       }
       table={
-        <WideTable label="Paired differences" minWidth={720}>
+        <WideTable label="Paired differences" minWidth={860}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>First</Table.Th>
               <Table.Th>Second</Table.Th>
               <Table.Th ta="right">Tests in common</Table.Th>
+              <Table.Th ta="right">Clusters</Table.Th>
               <Table.Th ta="right">Difference</Table.Th>
               <Table.Th ta="right">Interval</Table.Th>
               <Table.Th ta="right">p, adjusted</Table.Th>
               <Table.Th>Significance</Table.Th>
+              <Table.Th ta="right">Detectable</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -65,10 +67,12 @@ export function DifferenceCard({ pairs }: { pairs: Schemas["ComparedPair"][] }) 
                   <Untrusted text={named(pair.second)} />
                 </Table.Td>
                 <Table.Td ta="right">{count(pair.common_tests)}</Table.Td>
+                <Table.Td ta="right">{count(pair.clusters)}</Table.Td>
                 <Table.Td ta="right">{signed(points(pair))}</Table.Td>
                 <Table.Td ta="right">{interval(pair)}</Table.Td>
                 <Table.Td ta="right">{pValue(pair.adjusted_p_value)}</Table.Td>
                 <Table.Td>{pair.significant ? "significant" : "not significant"}</Table.Td>
+                <Table.Td ta="right">{score(pair.power?.detectable_difference)}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

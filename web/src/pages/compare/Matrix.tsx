@@ -10,10 +10,10 @@ import { MatrixTable } from "./MatrixTable";
 import { named } from "./words";
 
 /** Tests against agents; whether only the differences are shown is part of the address. */
-export function Matrix({ agents }: { agents: string[] }) {
+export function Matrix({ agents, suite }: { agents: string[]; suite?: string }) {
   const [search, setSearch] = useSearchParams();
   const isDiffering = search.get("differing") === "true";
-  const matrix = useMatrix(agents, isDiffering);
+  const matrix = useMatrix(agents, isDiffering, suite);
   const first = matrix.data?.pages[0];
   const rows = matrix.data?.pages.flatMap((page) => page.rows) ?? [];
   const show = (onlyDiffering: boolean) =>

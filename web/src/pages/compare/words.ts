@@ -21,7 +21,7 @@ export function inWords(pair: Pair): string {
     return `${one} and ${other} ran no test in common, so they cannot be compared.`;
   const common = `the ${amount(pair.common_tests, "test")} that both ran`;
   if (pair.differing.length === 0)
-    return `${one} and ${other} did equally well on each of ${common}.`;
+    return `${one} and ${other} did equally well on each of ${common}. ${power(pair)}`.trim();
   const [ahead, behind] = difference >= 0 ? [one, other] : [other, one];
   const rates = [pair.first_pass_rate, pair.second_pass_rate].map((rate) => (rate ?? 0) * 100);
   const [high, low] = difference >= 0 ? rates : [...rates].reverse();
@@ -29,7 +29,31 @@ export function inWords(pair: Pair): string {
     difference === 0
       ? `${one} and ${other} each passed ${percent(high)} of ${common}, but not the same ones.`
       : `${ahead} passed ${percent(high)} of ${common}, ${behind} ${percent(low)}.`;
-  return `${summary} ${significance(pair)}`;
+  return [summary, significance(pair), clusters(pair), power(pair)].filter(Boolean).join(" ");
+}
+
+/** How much independent evidence the common tests are, if less than their number. */
+function clusters(pair: Pair): string {
+  if (pair.clusters === 0 || pair.clusters >= pair.common_tests) return "";
+  return `The tests form ${amount(pair.clusters, "cluster")}: those of one group, or with the same prompt and standard, count as one piece of evidence.`;
+}
+
+/** The smallest difference that these tests could show, and what it would take to show this one. */
+function power({ power: found, significant }: Pair): string {
+  if (!found) return "";
+  if (found.detectable_difference === null)
+    return "These tests are too few to detect any difference.";
+  const smallest = `These tests can detect a difference of ${found.detectable_difference.toFixed(1)} percentage points or more (power 80 %)`;
+  const needed = significant ? "" : neededFor(found);
+  return `${smallest}${needed && `; ${needed}`}.`;
+}
+
+function neededFor({ tests_needed, trials_needed }: Schemas["Power"]): string {
+  const ways = [
+    tests_needed === null ? "" : amount(tests_needed, "test"),
+    trials_needed === null ? "" : `${amount(trials_needed, "trial")} of each test`,
+  ].filter(Boolean);
+  return ways.length ? `one of this size needs about ${ways.join(", or ")}` : "";
 }
 
 /** Whether the difference is significant. */

@@ -1,8 +1,10 @@
-import { Badge, Table, Text } from "@mantine/core";
+import { Table, Text } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
-import { count, percent, range, score } from "../../ui/numbers";
+import { Label } from "../../ui/Label";
+import { amount, percent, range, score } from "../../ui/numbers";
 import { Stars } from "../../ui/Stars";
+import { provenanceName, SUCCESS_RATE } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./BoardTable.module.css";
@@ -10,43 +12,58 @@ import { Rank } from "./Rank";
 
 type Entry = Schemas["BoardEntry"];
 
-/** The leaderboard as a table; every number links to its data. */
+const COLUMNS = 7;
+
+/** The board as a table: ranked entries, then the others; every number links to its data. */
 export function BoardTable({ entries }: { entries: Entry[] }) {
+  const ranked = entries.filter((entry) => entry.rank !== null);
+  const others = entries.filter((entry) => entry.rank === null);
   const shared = new Set(
-    entries.map((entry) => entry.rank).filter((rank, index, all) => all.indexOf(rank) !== index),
+    ranked.map((entry) => entry.rank).filter((rank, index, all) => all.indexOf(rank) !== index),
   );
   return (
-    <WideTable isCards label="Leaderboard" minWidth={1060}>
-      <Head>
-        <Table.Th role="columnheader">Rank</Table.Th>
-        <Table.Th role="columnheader">Agent</Table.Th>
-        <Table.Th role="columnheader" ta="right">
-          Overall
-        </Table.Th>
-        <Table.Th role="columnheader" ta="right">
-          Benchmark
-        </Table.Th>
-        <Table.Th role="columnheader">User rating</Table.Th>
-        <Table.Th role="columnheader" ta="right">
-          Success rate
-        </Table.Th>
-        <Table.Th role="columnheader" ta="right">
-          Cost efficiency
-        </Table.Th>
-        <Table.Th role="columnheader" ta="right">
-          Executions
-        </Table.Th>
-      </Head>
-      <Table.Tbody role="rowgroup">
-        {entries.map((entry) => (
-          <BoardRow
-            key={`${entry.agent_id}:${entry.agent_version}`}
-            entry={entry}
-            isShared={shared.has(entry.rank)}
-          />
-        ))}
-      </Table.Tbody>
-    </WideTable>
+    <div>
+      <WideTable isCards label="Leaderboard" minWidth={1000}>
+        <Head>
+          <Table.Th role="columnheader">Rank</Table.Th>
+          <Table.Th role="columnheader">Agent</Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Benchmark
+          </Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Overall
+          </Table.Th>
+          <Table.Th role="columnheader">User rating</Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Success rate
+            <span className={classes.caption}>{SUCCESS_RATE}</span>
+          </Table.Th>
+          <Table.Th role="columnheader" ta="right">
+            Cost efficiency
+          </Table.Th>
+        </Head>
+        <Table.Tbody role="rowgroup">
+          {ranked.map((entry) => (
+            <BoardRow key={nameOf(entry)} entry={entry} isShared={shared.has(entry.rank)} />
+          ))}
+        </Table.Tbody>
+        {others.length > 0 && (
+          <Table.Tbody role="rowgroup">
+            <Table.Tr role="row" className={classes.divider}>
+              <Table.Th role="rowheader" scope="rowgroup" colSpan={COLUMNS}>
+                Not ranked
+              </Table.Th>
+            </Table.Tr>
+            {others.map((entry) => (
+              <BoardRow key={nameOf(entry)} entry={entry} isShared={false} />
+            ))}
+          </Table.Tbody>
+        )}
+      </WideTable>
+      <Text size="xs" c="dimmed" mt={4} hiddenFrom="sm">
+        Success rate: {SUCCESS_RATE}.
+      </Text>
+    </div>
   );
 }
 
@@ -65,31 +82,20 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
         <Text span size="sm" c="dimmed">
           <Untrusted text={entry.agent_version} />
         </Text>
-        {entry.provisional && (
-          <Badge
-            ml="xs"
-            size="sm"
-            variant="outline"
-            color="gray"
-            tt="none"
-            className={classes.provisional}
-            title={`Based on ${percent(entry.coverage * 100)} of the weight so far`}
-          >
-            provisional
-          </Badge>
-        )}
+        <Marks entry={entry} />
+        <Basis entry={entry} />
       </Cell>
-      <Cell place="score" ta="right">
-        <strong>{score(entry.overall_score)}</strong>
-        <Note>{range(intervals.overall)}</Note>
-      </Cell>
-      <Cell label="Benchmark" ta="right">
+      <Cell place="score" ta="right" className={classes.lead}>
         {entry.benchmark_run_id ? (
           <Link href={`/runs/${entry.benchmark_run_id}`}>{score(entry.benchmark_score)}</Link>
         ) : (
           score(entry.benchmark_score)
         )}
-        <Note>{range(intervals.benchmark)}</Note>
+        {intervals.benchmark && <Note>{range(intervals.benchmark)}</Note>}
+      </Cell>
+      <Cell label="Overall" ta="right">
+        <span>{score(entry.overall_score)}</span>
+        <Note>{range(intervals.overall)}</Note>
       </Cell>
       <Cell label="User rating">
         {entry.feedback_count > 0 ? (
@@ -102,23 +108,89 @@ function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
         {entry.feedback_count > 0 && <Note>{range(intervals.user_rating)}</Note>}
       </Cell>
       <Cell label="Success rate" ta="right">
-        {percent(entry.success_rate_score)}
-        <Note>{range(intervals.success_rate)}</Note>
+        <span>{percent(entry.success_rate_score)}</span>
+        {entry.execution_count > 0 && (
+          <Note>{`${range(intervals.success_rate)}, ${amount(entry.execution_count, "execution")}`}</Note>
+        )}
       </Cell>
       <Cell label="Cost efficiency" ta="right">
-        {score(entry.cost_efficiency_score)}
-        <Note>{range(intervals.cost_efficiency)}</Note>
-      </Cell>
-      <Cell label="Executions" ta="right">
-        {count(entry.execution_count)}
+        <span>{score(entry.cost_efficiency_score)}</span>
+        {intervals.cost_efficiency && <Note>{range(intervals.cost_efficiency)}</Note>}
       </Cell>
     </Table.Tr>
   );
 }
 
+/** What a reader must know before believing the numbers. */
+function Marks({ entry }: { entry: Entry }) {
+  return (
+    <>
+      {entry.provenance === "reported" && <Mark tone="warn">reported: a claim</Mark>}
+      {entry.judge_family && (
+        <Mark tone="warn">{`judged by its own model family (${entry.judge_family})`}</Mark>
+      )}
+      {entry.is_other_file && <Mark tone="warn">same version, other file</Mark>}
+      {(entry.error_rate ?? 0) > 0 && (
+        <Mark tone="warn">{`${percent((entry.error_rate ?? 0) * 100)} infrastructure errors`}</Mark>
+      )}
+      {entry.is_archived && <Mark tone="quiet">archived</Mark>}
+      {entry.provisional && entry.rank !== null && (
+        <span title={`Based on ${percent(entry.coverage * 100)} of the weight so far`}>
+          <Mark tone="quiet">provisional</Mark>
+        </span>
+      )}
+    </>
+  );
+}
+
+function Mark({ tone, children }: { tone: "warn" | "quiet"; children: string }) {
+  return (
+    <span className={classes.mark}>
+      {" "}
+      <Label tone={tone}>{children}</Label>
+    </span>
+  );
+}
+
+/** What the benchmark rests on, or why there is no rank. */
+function Basis({ entry }: { entry: Entry }) {
+  const { tests, suite_tests, runs, provenance, unranked_because } = entry;
+  const covers = tests === null || suite_tests === null ? "" : `${tests} of ${suite_tests} tests`;
+  const facts = [
+    unranked_because && capitalized(unranked_because),
+    // The reason may say it already.
+    !unranked_because?.includes(covers) && covers,
+    runs > 0 && attempts(entry),
+    provenance && provenance !== "reported" && provenanceName(provenance),
+  ].filter(Boolean);
+  if (facts.length === 0) return null;
+  return (
+    <Text size="xs" c="dimmed">
+      {facts.join(" · ")}
+    </Text>
+  );
+}
+
+/** How many runs there are, and how far apart: the latest counts, never the best. */
+function attempts({ runs, runs_lowest, runs_highest }: Entry): string {
+  if (runs === 1) return "1 run";
+  const latest = `latest of ${runs} runs`;
+  if (runs_lowest === null || runs_highest === null) return latest;
+  const [low, high] = [score(runs_lowest), score(runs_highest)];
+  return low === high ? `${latest}, each ${low}` : `${latest}, ${low}–${high}`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function nameOf(entry: Entry): string {
+  return `${entry.agent_id}:${entry.agent_version}`;
+}
+
 function Note({ children }: { children: string }) {
   return (
-    <Text size="xs" c="dimmed" className={classes.note}>
+    <Text size="xs" c="dimmed" fw={400} className={classes.note}>
       {children}
     </Text>
   );

@@ -1,7 +1,9 @@
 import { Button } from "@mantine/core";
+import { useArchiveRun } from "../../api/boards";
 import { type Schemas, useRunAction } from "../../api/queries";
 import { ConfirmButton } from "../../ui/ConfirmButton";
 import { Bolt } from "../../ui/icons";
+import { LoggedAction } from "../../ui/LoggedAction";
 import { amount } from "../../ui/numbers";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { stateOf } from "../../ui/runState";
@@ -44,6 +46,26 @@ export function RunActions({ run }: { run: Schemas["Run"] }) {
           stay, but the run will not count for the leaderboard.
         </ConfirmButton>
       )}
+      {!isOpen && <ArchiveAction run={run} />}
     </>
+  );
+}
+
+function ArchiveAction({ run }: { run: Schemas["Run"] }) {
+  const archive = useArchiveRun(run.id, run.is_archived ? "restore" : "archive");
+  return (
+    <LoggedAction
+      // Its texts change with the state: a dialog that closes must keep its own.
+      key={String(run.is_archived)}
+      action={run.is_archived ? "Restore" : "Archive"}
+      question={run.is_archived ? "List this run again?" : "Archive this run?"}
+      confirm={run.is_archived ? "Restore the run" : "Archive the run"}
+      hasReason
+      onConfirm={(by, reason) => archive.mutateAsync({ by, reason })}
+    >
+      {run.is_archived
+        ? "The run will be listed again."
+        : "The run will not be listed any more. It counts all the same, so no board changes."}
+    </LoggedAction>
   );
 }

@@ -4,12 +4,14 @@ import { type Schemas, useRun } from "../../api/queries";
 import { useProgress } from "../../app/live";
 import { BackLink } from "../../ui/BackLink";
 import { Warning } from "../../ui/icons";
+import { Label } from "../../ui/Label";
 import { Loading } from "../../ui/Loading";
 import { count } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { stateOf } from "../../ui/runState";
 import { StatusBadge } from "../../ui/StatusBadge";
+import { boardHref, suiteHref, versionName } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
 import { CategoryCard } from "./CategoryCard";
@@ -18,6 +20,7 @@ import { InterruptedNote } from "./InterruptedNote";
 import { Results } from "./Results";
 import { RunActions } from "./RunActions";
 import { RunFacts } from "./RunFacts";
+import { RunOrigin } from "./RunOrigin";
 import { RunScore } from "./RunScore";
 
 /** A run with its results. */
@@ -48,6 +51,7 @@ export default function RunPage() {
           <Text span size="sm">
             <Link href={`/agents/${encodeURIComponent(run.agent_id)}`}>View agent</Link>
           </Text>
+          <SuiteOf run={run} />
         </Group>
       }
       actions={<RunActions run={run} />}
@@ -72,10 +76,39 @@ export default function RunPage() {
       )}
       <RunScore run={run} details={data} />
       <RunFacts run={run} details={data} />
+      <RunOrigin run={run} />
       <ErrorList errors={data.errors} total={run.errored_tests} hasTrials={data.trials !== null} />
       {data.categories.length > 1 && <CategoryCard categories={data.categories} />}
       <Results run={run} details={data} />
     </Page>
+  );
+}
+
+/** The suite version that the run is of, and whether it counts for its board. */
+function SuiteOf({ run }: { run: Schemas["Run"] }) {
+  if (!run.suite) return null;
+  return (
+    <>
+      <Text span size="sm">
+        Suite{" "}
+        <Link href={suiteHref(run.suite)}>
+          <Untrusted text={run.suite} />
+        </Link>
+        {run.suite_version && (
+          <>
+            , version{" "}
+            <Link href={boardHref({ suite: run.suite, version: run.suite_version })}>
+              {versionName(run.suite_version)}
+            </Link>
+          </>
+        )}
+        {run.suite_tests > 0 && `, ${count(run.test_count)} of its ${count(run.suite_tests)} tests`}
+      </Text>
+      {run.provenance === "reported" && <Label tone="warn">reported</Label>}
+      {run.provenance === "re_executed" && <Label tone="quiet">re-executed here</Label>}
+      {!run.is_full && <Label tone="warn">partial: does not count for the board</Label>}
+      {run.is_archived && <Label tone="quiet">archived</Label>}
+    </>
   );
 }
 

@@ -1,0 +1,138 @@
+"""Markdown for the summary of a CI step: the verdict, the counts, the failures.
+
+Text of agents stands in code spans only. There it is neither HTML nor markup, and `@name`, `#1` and
+addresses do not become mentions or links.
+"""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Sequence
+
+from arena.cli import output
+from arena.cli.baseline_report import changes_of, notes_of
+from arena.cli.export.exported import ExportedRun, cut
+from arena.cli.gate import Compared
+from arena.runs.differences import Changes, Note, counts_text
+from arena.runs.run import Run
+from arena.text import percent_text, printable, seconds_text, to_unicode
+
+MAX_ROWS = 50
+MAX_CELL = 300
+"""So that the page stays far below the 1 MiB that a step summary may have."""
+
+TICKS = re.compile("`+")
+BACKSLASHES = re.compile(r"(\\+)(?=\|)")
+
+
+async def pieces(exported: ExportedRun) -> AsyncIterator[str]:
+    """The page; only as many results are read as it shows."""
+    run = exported.details.run
+    yield f"## {code(f'{run.agent_id} {run.agent_version}')}: {percent_text(run.score_percent)}\n\n"
+    yield f"{_verdict(exported)}\n\n{_counts(exported)}"
+    if exported.compared is not None:
+        yield compared_section(exported.compared, run)
+    failed, quarantined = await _failures(exported)
+    informing = sum(one.failed for one in exported.quarantined.values())
+    yield _section("Failures", failed, run.failed_tests - informing, run)
+    yield _section("Quarantined failures, which do not block", quarantined, informing, run)
+    errors = exported.details.errors
+    rows = [(one.test_id, str(one.trial), one.category or "", one.reason) for one in errors]
+    yield _section("Not executed", rows[:MAX_ROWS], run.errored_tests, run)
+    yield f"\nRun {code(str(run.id))}\n"
+
+
+def _verdict(exported: ExportedRun) -> str:
+    run, gate = exported.details.run, exported.gate
+    text = f"{run.passed_tests} of {run.total_tests} passed"
+    if run.status != "completed":
+        text = f"The run is {run.state.replace('_', ' ')}: {text}"
+    if gate is None:
+        return f"**{text}.**"
+    word = {True: "Passed", False: "Failed", None: "Not decided"}[gate.passed]
+    parts = [f"`{part.option}` {part.reason}." for part in gate.parts]
+    return f"**{word}.** {text}. {' '.join(parts)}"
+
+
+def compared_section(compared: Compared, run: Run) -> str:
+    """The run beside its baseline: what got worse, and what to make of it."""
+    baseline = compared.comparison.baseline
+    text = f"\n### Compared with {code(compared.name)}\n\n"
+    text += f"{output.counted(compared.regression.common_tests, 'test')} in common with run "
+    text += f"{code(str(baseline.id))} of {code(f'{baseline.agent_id} {baseline.agent_version}')}\n"
+    for changes in changes_of(compared.regression):
+        text += changes_table(changes)
+    return text + notes_list(notes_of(compared, run))
+
+
+def changes_table(changes: Changes) -> str:
+    """Tests with their counts before and now; of a long list, the first ones."""
+    rows = [(code(one.test_id), counts_text(one)) for one in changes.shown]
+    text = f"\n**{changes.title}** ({len(changes.tests)})\n\n{table(('test', 'passed'), rows)}"
+    return text + (f"\n… and {changes.hidden} more\n" if changes.hidden else "")
+
+
+def notes_list(notes: Iterable[Note]) -> str:
+    """Remarks, as a list; their details may hold anyone's text."""
+    lines = [f"- {note.label}: {code(note.detail)}\n" for note in notes]
+    return "\n" + "".join(lines) if lines else ""
+
+
+def _counts(exported: ExportedRun) -> str:
+    run = exported.details.run
+    cells = {
+        "passed": str(run.passed_tests),
+        "failed": str(run.failed_tests),
+        "not executed": str(run.errored_tests),
+        "to be judged": str(run.awaiting_tests),
+        "quarantined": str(len(exported.quarantined)),
+        "points": f"{run.points_earned:g}/{run.points_possible:g}",
+        "cost": "unknown" if run.cost_usd is None else f"${run.cost_usd:.4f}",
+        "took": seconds_text(run.duration_seconds),
+    }
+    return table(tuple(cells), [tuple(cells.values())])
+
+
+async def _failures(exported: ExportedRun) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+    """The rows of failures, and of quarantined ones."""
+    failed: list[Sequence[str]] = []
+    quarantined: list[Sequence[str]] = []
+    async for result in exported.results("failed"):
+        known = exported.quarantined.get(result.test_id)
+        rows = failed if known is None else quarantined
+        if len(rows) < MAX_ROWS:
+            reason = result.failure_reason or ""
+            if known is not None:
+                reason = f"until {known.until}: {known.reason or reason}"
+            rows.append((result.test_id, str(result.trial), result.category, reason))
+        elif len(failed) == MAX_ROWS:
+            break  # the rest is only counted
+    return failed, quarantined
+
+
+def _section(title: str, rows: Sequence[Sequence[str]], total: int, run: Run) -> str:
+    if not rows:
+        return ""
+    safe = [[code(cell, MAX_CELL) for cell in row] for row in rows]
+    text = f"\n### {title}\n\n{table(('test', 'trial', 'category', 'why'), safe)}"
+    if total > len(rows):
+        text += f"\n… and {total - len(rows)} more: {code(f'arena runs show {run.id} --json')}\n"
+    return text
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are already Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def code(text: str, length: int = MAX_CELL) -> str:
+    """Any text as a code span that fits into a cell of a table; empty if it is blank."""
+    line = printable(" ".join(to_unicode(text).split()))
+    line = cut(line, length)
+    if not line.strip():
+        return ""
+    # A pipe ends a cell even inside a code span, and an escaped backslash before it would not be
+    # an escaped pipe: a space keeps them apart.
+    line = BACKSLASHES.sub(r"\1 ", line).replace("|", r"\|")
+    fence = "`" * (1 + max(map(len, TICKS.findall(line)), default=0))
+    space = " " if line[0] == "`" or line[-1] == "`" else ""
+    return f"{fence}{space}{line}{space}{fence}"

@@ -1,0 +1,271 @@
+"""Suites in the database: their versions, the one that is shown, what a team has decided."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from arena import clock
+from arena.catalog.suite import Suite, difference, short_version
+from arena.errors import InvalidInput, NotFound
+from arena.scoring.board import Provenance, SuiteVersionRow
+from arena.scoring.log import TEAM_KEY, BoardEventKind, TeamBoard, Why
+from arena.scoring.records.log import append_event
+from arena.scoring.records.ranks import lock_team
+from arena.scoring.records.sums import stored_weights
+from arena.store.tables.boards import Suites, SuiteVersions, TeamBoards
+from arena.store.tables.runs import Runs
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a version became current that never did."""
+COUNTS = (Runs.status == "completed", Runs.is_full.is_(True))
+"""The runs that count for a board."""
+
+
+async def team_board(connection: AsyncConnection, team_id: str) -> TeamBoard:
+    """What the team has decided, and the weights."""
+    query = select(TeamBoards.default_suite, TeamBoards.ranks_reported)
+    row = (await connection.execute(query.where(TeamBoards.team_id == team_id))).one_or_none()
+    weights = await stored_weights(connection)
+    if row is None:
+        return TeamBoard(weights=weights)
+    return TeamBoard(
+        default_suite=row.default_suite, ranks_reported=row.ranks_reported, weights=weights
+    )
+
+
+async def store_team_board(connection: AsyncConnection, team_id: str, team: TeamBoard) -> None:
+    """Store what the team has decided."""
+    values = {"default_suite": team.default_suite, "ranks_reported": team.ranks_reported}
+    change = update(TeamBoards).where(TeamBoards.team_id == team_id).values(**values)
+    if not (await connection.execute(change)).rowcount:
+        await connection.execute(insert(TeamBoards), {"team_id": team_id, **values})
+
+
+async def shown_versions(connection: AsyncConnection, team_id: str) -> dict[str, str]:
+    """The shown version of each suite of the team, by its name."""
+    query = select(Suites.suite, Suites.shown_version).where(Suites.team_id == team_id)
+    return {row.suite: row.shown_version for row in await connection.execute(query)}
+
+
+async def show_version(connection: AsyncConnection, team_id: str, suite: str, version: str) -> None:
+    """Show this version of the suite."""
+    of_suite = (Suites.team_id == team_id, Suites.suite == suite)
+    change = update(Suites).where(*of_suite).values(shown_version=version)
+    if not (await connection.execute(change)).rowcount:
+        row = {"team_id": team_id, "suite": suite, "shown_version": version}
+        await connection.execute(insert(Suites), row)
+
+
+async def add_version(
+    connection: AsyncConnection, team_id: str, suite: Suite, moment: datetime
+) -> bool:
+    """Record that `suite` is the current version of the suite at `moment`.
+
+    Returns whether the categories or tags of its tests have changed since they were last stored.
+    What is not the whole suite is stored as well, but is never the current version.
+    """
+    of_suite = (SuiteVersions.team_id == team_id, SuiteVersions.suite == suite.name)
+    known = (
+        select(SuiteVersions.version, SuiteVersions.label, SuiteVersions.current_since)
+        .where(*of_suite)
+        .order_by(SuiteVersions.current_since.desc(), SuiteVersions.version)
+    )
+    rows = (await connection.execute(known)).all()
+    is_known = bool(rows) and (rows[0].version, rows[0].label) == (suite.version, suite.label)
+    if is_known and not await _has_moved(connection, team_id, suite):
+        return False  # nearly every run
+    await lock_team(connection, team_id)
+    rows = (await connection.execute(known)).all()
+    mine = next((row for row in rows if row.version == suite.version), None)
+    # A pushed run may be of a version from before the current one.
+    is_newer = suite.is_whole and bool(rows) and moment >= rows[0].current_since
+    if is_newer and rows[0].version != suite.version and rows[0].current_since > NEVER:
+        await _log_edit(connection, team_id, suite, rows[0].version)
+    if mine is None:
+        await _insert_version(connection, team_id, suite, moment if suite.is_whole else NEVER)
+        return False
+    values: dict[str, object] = {"label": suite.label or mine.label}
+    if is_newer and rows[0].version != suite.version:
+        values["current_since"] = moment
+    has_moved = await _has_moved(connection, team_id, suite)
+    if has_moved:
+        values["groups"] = suite.groups
+    change = update(SuiteVersions).where(*of_suite, SuiteVersions.version == suite.version)
+    await connection.execute(change.values(**values))
+    return has_moved
+
+
+async def _has_moved(connection: AsyncConnection, team_id: str, suite: Suite) -> bool:
+    """Whether tests of a stored version have other categories or tags than are stored."""
+    query = select(SuiteVersions.groups).where(
+        SuiteVersions.team_id == team_id,
+        SuiteVersions.suite == suite.name,
+        SuiteVersions.version == suite.version,
+    )
+    stored = (await connection.execute(query)).scalar_one_or_none()
+    return suite.groups not in (None, stored)
+
+
+async def _insert_version(
+    connection: AsyncConnection, team_id: str, suite: Suite, moment: datetime
+) -> None:
+    row = {
+        "team_id": team_id,
+        "suite": suite.name,
+        "version": suite.version,
+        "label": suite.label,
+        "tests": len(suite.manifest),
+        "manifest": suite.manifest,
+        "groups": suite.groups,
+        "created_at": clock.now(),
+        "current_since": moment,
+    }
+    await connection.execute(insert(SuiteVersions), row)
+
+
+async def _log_edit(connection: AsyncConnection, team_id: str, suite: Suite, previous: str) -> None:
+    before = await manifest_of(connection, team_id, suite.name, previous)
+    reason = (
+        f"{suite.name} changed from {short_version(previous)} to "
+        f"{short_version(suite.version)}: {difference(before, suite.manifest)}"
+    )
+    why = Why(
+        kind=BoardEventKind.TESTS_EDITED,
+        reason=reason,
+        suite=suite.name,
+        suite_version=suite.version,
+    )
+    team = await team_board(connection, team_id)
+    await append_event(connection, team_id, why, {}, at_first={TEAM_KEY: team.as_json()})
+
+
+async def version_to_show(
+    connection: AsyncConnection, team_id: str, suite: str, team: TeamBoard
+) -> str | None:
+    """The newest version of a suite with a complete run.
+
+    Reported runs are claims: they count here only if the team ranks them, or if there are no
+    others.
+    """
+    counted = select(Runs.suite_version, Runs.provenance == Provenance.REPORTED).where(
+        Runs.team_id == team_id, Runs.suite == suite, *COUNTS
+    )
+    found = {
+        (version, is_claim) for version, is_claim in await connection.execute(counted.distinct())
+    }
+    proved = {version for version, is_claim in found if team.ranks_reported or not is_claim}
+    measured = proved or {version for version, _ in found}
+    query = (
+        select(SuiteVersions.version)
+        .where(SuiteVersions.team_id == team_id, SuiteVersions.suite == suite)
+        .order_by(SuiteVersions.current_since.desc(), SuiteVersions.version)
+    )
+    versions = (await connection.execute(query)).scalars()
+    return next((version for version in versions if version in measured), None)
+
+
+async def group_sizes(
+    connection: AsyncConnection, team_id: str, suite: str, version: str
+) -> Counter[tuple[str, str]]:
+    """How many tests of a version are in each category and tag; empty if that is not known."""
+    query = select(SuiteVersions.groups).where(
+        SuiteVersions.team_id == team_id,
+        SuiteVersions.suite == suite,
+        SuiteVersions.version == version,
+    )
+    groups: Mapping[str, Any] = (await connection.execute(query)).scalar_one_or_none() or {}
+    sizes: Counter[tuple[str, str]] = Counter()
+    for category, tags in groups.values():
+        sizes.update([("category", category), *(("tag", tag) for tag in set(tags))])
+    return sizes
+
+
+async def manifest_of(
+    connection: AsyncConnection, team_id: str, suite: str, version: str
+) -> dict[str, str]:
+    """The fingerprint of each test of a version, by id."""
+    query = select(SuiteVersions.manifest).where(
+        SuiteVersions.team_id == team_id,
+        SuiteVersions.suite == suite,
+        SuiteVersions.version == version,
+    )
+    return (await connection.execute(query)).scalar_one()
+
+
+async def version_rows(
+    connection: AsyncConnection, team_id: str, suite: str, *, with_agents: bool = True
+) -> list[SuiteVersionRow]:
+    """The versions of a suite, newest first; counting their agents takes longer as runs add up."""
+    agents = await _agents_by_version(connection, team_id, suite) if with_agents else {}
+    columns = (
+        SuiteVersions.version,
+        SuiteVersions.label,
+        SuiteVersions.tests,
+        SuiteVersions.current_since,
+    )
+    query = (
+        select(*columns)
+        .where(SuiteVersions.team_id == team_id, SuiteVersions.suite == suite)
+        .order_by(SuiteVersions.current_since.desc(), SuiteVersions.version)
+    )
+    shown = (await shown_versions(connection, team_id)).get(suite)
+    rows: list[SuiteVersionRow] = []
+    is_newer = shown is not None
+    for row in await connection.execute(query):
+        is_shown = row.version == shown
+        is_newer = is_newer and not is_shown
+        rows.append(
+            SuiteVersionRow(
+                version=row.version,
+                label=row.label,
+                tests=row.tests,
+                agents=agents.get(row.version, 0),
+                current_since=row.current_since,
+                is_shown=is_shown,
+                is_newer=is_newer,
+            )
+        )
+    return rows
+
+
+async def _agents_by_version(
+    connection: AsyncConnection, team_id: str, suite: str
+) -> dict[str, int]:
+    """How many agent versions have a complete run of each version of the suite."""
+    counted = (
+        select(Runs.suite_version, Runs.agent_id, Runs.agent_version)
+        .where(Runs.team_id == team_id, Runs.suite == suite, *COUNTS)
+        .distinct()
+        .subquery()
+    )
+    query = select(counted.c.suite_version, func.count()).group_by(counted.c.suite_version)
+    return {version: count for version, count in (await connection.execute(query)).all()}
+
+
+async def find_version(connection: AsyncConnection, team_id: str, suite: str, name: str) -> str:
+    """The version of a suite that `name` means: its label, or the beginning of its digest."""
+    rows = await version_rows(connection, team_id, suite, with_agents=False)
+    if not rows:
+        known = await suite_names(connection, team_id)
+        raise NotFound.among("suite", suite, known)
+    labelled = [row.version for row in rows if row.label == name]
+    # The newest, if a label was given to several versions.
+    if labelled:
+        return labelled[0]
+    found = [row.version for row in rows if name and row.version.startswith(name.lower())]
+    if len(found) > 1:
+        raise InvalidInput(f"version {name!r} of {suite} is ambiguous; give more of its digits")
+    if not found:
+        names = [row.label or short_version(row.version) for row in rows]
+        raise NotFound.among(f"version of {suite}", name, names)
+    return found[0]
+
+
+async def suite_names(connection: AsyncConnection, team_id: str) -> list[str]:
+    """Every suite of the team that was ever run, by name."""
+    query = select(SuiteVersions.suite).where(SuiteVersions.team_id == team_id).distinct()
+    return sorted((await connection.execute(query)).scalars())
