@@ -65,11 +65,6 @@ def model_families(name: str | None) -> tuple[str, ...]:
     return ()
 
 
-def model_family(name: str | None) -> str | None:
-    """The family of a model, the first of `model_families`; None if its name tells none."""
-    return next(iter(model_families(name)), None)
-
-
 def same_family(
     agent_models: Iterable[str | None], judge_models: Iterable[str | None]
 ) -> str | None:

@@ -101,7 +101,11 @@ async def check_tests(bundle: Bundle) -> ClaimedTests:
     others: dict[str, Mapping[str, Any]] = {}
     async for first, read in read_chunks(bundle, bundle.other_tests, _read_other_tests):
         for number, other in enumerate(read, start=first):
-            _check_other(f"line {number + 1}", header, other, {*by_id, *others})
+            if other.id in by_id or other.id in others:
+                raise InvalidBundle(
+                    f"line {number + 1}: {other.id}: the bundle has this test already"
+                )
+            _check_other(f"line {number + 1}", header, other)
             others[other.id] = other.other_test
     unproved = len(suite.manifest) - len(by_id) - len(others)
     return ClaimedTests(
@@ -213,11 +217,9 @@ def _check_test(
         raise InvalidBundle(f"{where}: it has {run.trials or test.trials} trials in such a run")
 
 
-def _check_other(place: str, header: Header, other: OtherTestLine, known: set[str]) -> None:
+def _check_other(place: str, header: Header, other: OtherTestLine) -> None:
     """Refuse a test that does not show that it is for other agents."""
     body, where = other.other_test, f"{place}: {other.id}"
-    if other.id in known:
-        raise InvalidBundle(f"{where}: the bundle has this test already")
     if body.keys() != set(DECIDING_FIELDS):
         raise InvalidBundle(f"{where}: must have exactly the keys {', '.join(DECIDING_FIELDS)}")
     if header.suite.manifest.get(other.id) != fingerprint_of(body):

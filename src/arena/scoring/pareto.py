@@ -1,13 +1,13 @@
 """Accuracy against cost: the agents that no other beats on both.
 
 A point is on the front unless another costs no more and is no less accurate, and is better in one
-of the two. Equal points are on the front together. Points with unknown cost are never on the front
-and dominate nobody.
+of the two. Equal points are on the front together. Points with unknown cost, and those of agents
+that the board does not rank, are never on the front and dominate nobody.
 """
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Annotated
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from arena.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParetoPoint:
-    """An agent version's accuracy and cost, from its latest full run."""
+    """An agent version's accuracy and cost, from its run on the board."""
 
     agent_id: str
     agent_version: str
@@ -29,6 +29,8 @@ class ParetoPoint:
     """Over the results whose cost is known."""
     costed_tests: int
     total_tests: int
+    is_ranked: bool = True
+    """Whether the board ranks it: not if its run covers few of the tests, or is only reported."""
 
     def __post_init__(self) -> None:
         cost = self.cost_usd_per_test
@@ -59,11 +61,14 @@ class Pareto:
     """The points that no other beats on both, cheapest first, so accuracy rises along it."""
     dominated: list[ParetoDominated]
     unknown_cost: list[ParetoPoint]
+    unranked: list[ParetoPoint] = field(default_factory=list[ParetoPoint])
+    """Agents without a rank, by name: what they were measured on cannot be compared."""
 
 
 def pareto(points: Iterable[ParetoPoint]) -> Pareto:
-    """Split the points into the front, the dominated, and those with unknown cost."""
-    listed = sorted(points, key=lambda point: point.name)
+    """Split the points into the front, the dominated, and those that are neither."""
+    found = sorted(points, key=lambda point: point.name)
+    listed = [point for point in found if point.is_ranked]
     priced = [(cost, point) for point in listed if (cost := point.cost_usd_per_test) is not None]
     priced.sort(key=lambda pair: (pair[0], -pair[1].accuracy))
     front: list[tuple[float, ParetoPoint]] = []
@@ -80,4 +85,5 @@ def pareto(points: Iterable[ParetoPoint]) -> Pareto:
         front=[point for _, point in front],
         dominated=dominated,
         unknown_cost=[point for point in listed if point.cost_usd_per_test is None],
+        unranked=[point for point in found if not point.is_ranked],
     )

@@ -263,7 +263,7 @@ def test_a_run_is_archived_with_a_reason_and_restored(visit: Visit, server: http
     dialog.get_by_label("Your name").fill("ann")
     confirm.click()
     expect(page.get_by_text("archived", exact=True)).to_be_visible()
-    marks = server.get("/api/benchmarks/archive").json()["marks"]
+    marks = _marks(server)
     assert (marks[0]["by"], marks[0]["reason"]) == ("ann", "the proxy was down")
     _check_list(visit, run["id"])
     visit.go(f"/runs/{run['id']}")
@@ -284,6 +284,41 @@ def _check_list(visit: Visit, run_id: str) -> None:
     expect(link).to_be_visible()
     expect(page).to_have_url(re.compile("archived=true"))
     visit.check_no_overflow()
+
+
+@in_both_looks
+def test_an_agent_shows_its_scores_on_the_chosen_board(visit: Visit):
+    page = visit.go("/leaderboard?suite=letters")
+    _row(page, "Leaderboard", "stutterer").get_by_role("link", name="stutterer").click()
+    expect(page).to_have_url(re.compile(r"/agents/stutterer\?suite=letters"))
+    expect(
+        page.get_by_text("Not ranked: its run covers 1 of 3 tests, fewer than half.")
+    ).to_be_visible()
+    _choose(page, "Scores on the board of the suite", "words")
+    expect(page.get_by_text(re.compile(r"Rank \d on the leaderboard"))).to_be_visible()
+    visit.check_no_overflow()
+
+
+@in_both_looks
+def test_an_archived_agent_is_restored_and_archived_again(visit: Visit, server: httpx2.Client):
+    page = visit.go("/agents/parrot")
+    expect(page.get_by_text("Archived: not listed there.")).to_be_visible()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("it is back")
+    dialog.get_by_role("button", name="Restore the version").click()
+    page.get_by_role("button", name="Archive", exact=True).click()
+    visit.check_accessibility()
+    dialog.get_by_label("Reason").fill("withdrawn by its owner")
+    dialog.get_by_label("Your name").fill("bob")
+    dialog.get_by_role("button", name="Archive the version").click()
+    expect(page.get_by_text("Archived: not listed there.")).to_be_visible()
+    (mark,) = (one for one in _marks(server) if one["agent_id"] == "parrot")
+    assert (mark["by"], mark["reason"]) == ("bob", "withdrawn by its owner")
+
+
+def _marks(server: httpx2.Client) -> list[dict[str, Any]]:
+    return server.get("/api/benchmarks/archive").json()["marks"]
 
 
 def test_agents_are_compared_on_the_chosen_suite(visit: Visit):

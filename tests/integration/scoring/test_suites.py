@@ -37,6 +37,7 @@ async def run_of(
     tests: list[Test] = OLD_SUITE,
     *,
     suite: Suite | None = None,
+    cost_usd: float | None = None,
     **keys: object,
 ) -> Run:
     """A completed run of the agent, which passes the first tests."""
@@ -46,7 +47,13 @@ async def run_of(
     run = await create_run(database, NewRun(**values), tests, whole)
     await claim(database, run.id, "me")
     results = [
-        executed(test, test_id=test.id, passed=place < passed, points_earned=float(place < passed))
+        executed(
+            test,
+            test_id=test.id,
+            passed=place < passed,
+            points_earned=float(place < passed),
+            cost_usd=cost_usd,
+        )
         for place, test in enumerate(tests)
     ]
     await add_results(database, run.id, "me", results)
@@ -101,6 +108,18 @@ async def test_a_run_of_fewer_than_half_of_the_tests_is_listed_after_the_ranked_
     entry = await entry_of(arena, "two")
     assert entry.unranked_because == "its run covers 2 of 20 tests, fewer than half"
     assert (entry.tests, entry.suite_tests, entry.benchmark_score) == (2, 20, 100.0)
+
+
+async def test_an_agent_that_is_not_ranked_is_not_on_the_front_of_accuracy_against_cost(
+    arena: Arena,
+):
+    await run_of(arena, "thorough", 17, cost_usd=0.5)
+    whole = Suite(name="words", tests=tuple(OLD_SUITE))
+    await run_of(arena, "narrow", 2, OLD_SUITE[:2], suite=whole, cost_usd=0.01)
+    found = await arena.scores.pareto(TEAM)
+    assert [point.agent_id for point in found.front] == ["thorough"]
+    assert [point.agent_id for point in found.unranked] == ["narrow"]
+    assert (found.dominated, found.unknown_cost) == ([], [])
 
 
 async def test_a_paid_task_or_a_vote_alone_earns_no_rank(arena: Arena):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.models.family import FAMILIES, model_families, model_family, same_family
+from arena.models.family import FAMILIES, model_families, same_family
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ from arena.models.family import FAMILIES, model_families, model_family, same_fam
     ],
 )
 def test_a_name_tells_its_family(name: str, family: str) -> None:
-    assert model_family(name) == family
+    assert model_families(name)[0] == family
     assert family in FAMILIES
 
 
@@ -79,7 +79,7 @@ def test_a_name_tells_its_family(name: str, family: str) -> None:
     ],
 )
 def test_a_name_that_tells_none_has_no_family(name: str | None) -> None:
-    assert model_family(name) is None
+    assert model_families(name) == ()
 
 
 def test_a_distilled_model_has_the_family_of_its_teacher_and_of_its_weights() -> None:

@@ -102,6 +102,23 @@ interface Logged {
   reason: string;
 }
 
+/** Archives an agent version, or lists it again. */
+export function useArchiveAgent(agentId: string, version: string, action: "archive" | "restore") {
+  const { team, api } = useTeam();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Logged) => {
+      const options = { params: { path: { agent_id: agentId, version } }, body };
+      return dataOf(
+        action === "archive"
+          ? api.POST("/api/agents/{agent_id}/{version}/archive", options)
+          : api.POST("/api/agents/{agent_id}/{version}/restore", options),
+      );
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.scores(team) }),
+  });
+}
+
 /** Archives a run, or lists it again. */
 export function useArchiveRun(runId: string, action: "archive" | "restore") {
   const { team, api } = useTeam();

@@ -3897,6 +3897,11 @@ export interface components {
             dominated: components["schemas"]["ParetoDominated"][];
             /** Unknown Cost */
             unknown_cost: components["schemas"]["ParetoPoint"][];
+            /**
+             * Unranked
+             * @description Agents without a rank, by name: what they were measured on cannot be compared.
+             */
+            unranked: components["schemas"]["ParetoPoint"][];
         };
         /**
          * ParetoDominated
@@ -3927,6 +3932,12 @@ export interface components {
             /** Total Tests */
             total_tests: number;
             /**
+             * Is Ranked
+             * @description Whether the board ranks it: not if its run covers few of the tests, or is only reported.
+             * @default true
+             */
+            is_ranked: boolean;
+            /**
              * By
              * @description The cheapest point that is at least as accurate.
              * @example qa-web-manager:1.0.0
@@ -3935,7 +3946,7 @@ export interface components {
         };
         /**
          * ParetoPoint
-         * @description An agent version's accuracy and cost, from its latest full run.
+         * @description An agent version's accuracy and cost, from its run on the board.
          */
         ParetoPoint: {
             /** Agent Id */
@@ -3961,6 +3972,12 @@ export interface components {
             costed_tests: number;
             /** Total Tests */
             total_tests: number;
+            /**
+             * Is Ranked
+             * @description Whether the board ranks it: not if its run covers few of the tests, or is only reported.
+             * @default true
+             */
+            is_ranked: boolean;
         };
         /**
          * Position
@@ -10316,11 +10333,13 @@ export interface operations {
                      *           "accuracy": 91.67,
                      *           "cost_usd_per_test": 0,
                      *           "costed_tests": 12,
-                     *           "total_tests": 12
+                     *           "total_tests": 12,
+                     *           "is_ranked": true
                      *         }
                      *       ],
                      *       "dominated": [],
-                     *       "unknown_cost": []
+                     *       "unknown_cost": [],
+                     *       "unranked": []
                      *     }
                      */
                     "application/json": components["schemas"]["Pareto"];

@@ -13,6 +13,12 @@ export function suiteHref(suite: string): string {
   return `/suites/${encodeURIComponent(suite)}`;
 }
 
+/** The address of an agent's page, with its scores on the board of a suite. */
+export function agentHref(agentId: string, suite?: string): string {
+  const path = `/agents/${encodeURIComponent(agentId)}`;
+  return suite ? `${path}?suite=${encodeURIComponent(suite)}` : path;
+}
+
 /** The address of a board: of a suite, one of its versions, or a past moment. */
 export function boardHref(choices: Record<string, string | null | undefined>): string {
   const query = new URLSearchParams();

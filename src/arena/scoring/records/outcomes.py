@@ -238,7 +238,7 @@ async def suite_records(
 async def cost_points(connection: AsyncConnection, team_id: str, suite: str) -> list[ParetoPoint]:
     """Accuracy and cost of each agent version, from its run on the board of the suite."""
     query = (
-        select(Runs.__table__)
+        select(Runs.__table__, BoardEntries.is_ranked)
         .join(BoardEntries, BoardEntries.run_id == Runs.id)
         .where(*_of_suite(team_id, suite))
     )
@@ -253,6 +253,7 @@ async def cost_points(connection: AsyncConnection, team_id: str, suite: str) -> 
             else None,
             costed_tests=row.costed_tests,
             total_tests=row.total_tests,
+            is_ranked=row.is_ranked,
         )
         for row in await connection.execute(query)
     ]

@@ -1,9 +1,16 @@
-import { Badge, Button, Group, Text } from "@mantine/core";
+import { Badge, Button, Group, Select, Text } from "@mantine/core";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useMarketAgents } from "../../api/market";
 import { asProblem, isNotFound } from "../../api/problem";
-import { useAgent, useBenchmark, useFeedback, useLeaderboard, useRuns } from "../../api/queries";
+import {
+  type Schemas,
+  useAgent,
+  useBenchmark,
+  useFeedback,
+  useLeaderboard,
+  useRuns,
+} from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
 import { Bolt, Star } from "../../ui/icons";
 import { Loading } from "../../ui/Loading";
@@ -11,8 +18,10 @@ import { amount } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { Untrusted } from "../../ui/Untrusted";
+import { useFilters } from "../../ui/useFilters";
 import { RateDialog } from "../agents/RateDialog";
 import { AgentRuns } from "./AgentRuns";
+import { ArchiveVersion } from "./ArchiveVersion";
 import { ComponentCard } from "./ComponentCard";
 import { FeedbackList } from "./FeedbackList";
 import { MarketCard } from "./MarketCard";
@@ -23,7 +32,9 @@ export default function AgentPage() {
   const { agentId = "" } = useParams<{ agentId: string }>();
   const [, navigate] = useLocation();
   const agent = useAgent(agentId);
-  const board = useLeaderboard({ agentId });
+  const [search, choose] = useFilters();
+  const suite = search.get("suite") ?? undefined;
+  const board = useLeaderboard({ agentId, suite, archived: true });
   const runs = useRuns({ agentId }, 10);
   const feedback = useFeedback(agentId);
   const market = useMarketAgents();
@@ -66,25 +77,28 @@ export default function AgentPage() {
         )
       }
       actions={
-        agent.data && (
-          <>
-            <Button
-              leftSection={<Bolt />}
-              loading={benchmark.isPending}
-              onClick={() =>
-                benchmark.mutate(
-                  { agent_id: agentId, version },
-                  { onSuccess: ({ run_id }) => navigate(`/runs/${run_id}`) },
-                )
-              }
-            >
-              Benchmark
-            </Button>
-            <Button variant="default" leftSection={<Star />} onClick={() => setRating(true)}>
-              Rate
-            </Button>
-          </>
-        )
+        <>
+          {agent.data && (
+            <>
+              <Button
+                leftSection={<Bolt />}
+                loading={benchmark.isPending}
+                onClick={() =>
+                  benchmark.mutate(
+                    { agent_id: agentId, version },
+                    { onSuccess: ({ run_id }) => navigate(`/runs/${run_id}`) },
+                  )
+                }
+              >
+                Benchmark
+              </Button>
+              <Button variant="default" leftSection={<Star />} onClick={() => setRating(true)}>
+                Rate
+              </Button>
+            </>
+          )}
+          {newest && <ArchiveVersion entry={newest} />}
+        </>
       }
     >
       {agent.error && !isFileless && (
@@ -110,6 +124,11 @@ export default function AgentPage() {
           <Text size="sm">{amount(agent.data.applicable_tests, "applicable test")}</Text>
         </Group>
       )}
+      <BoardChoice
+        board={board.data}
+        suite={suite}
+        onChoose={(value) => choose({ suite: value })}
+      />
       {board.isPending && <Loading what="the scores" rows={2} />}
       {board.error && <ProblemNote error={board.error} onRetry={() => board.refetch()} />}
       {newest && <ComponentCard entry={newest} weights={board.data?.weights} />}
@@ -135,5 +154,30 @@ export default function AgentPage() {
         onClose={() => setRating(false)}
       />
     </Page>
+  );
+}
+
+interface BoardChoiceProps {
+  board?: Schemas["Leaderboard"];
+  suite?: string;
+  onChoose: (suite: string | null) => void;
+}
+
+/** The suite whose board the scores are from; nothing to choose if there is only one. */
+function BoardChoice({ board, suite, onChoose }: BoardChoiceProps) {
+  const suites = new Set(board?.suites);
+  if (suite) suites.add(suite);
+  if (suites.size < 2) return null;
+  return (
+    <Select
+      label="Scores on the board of the suite"
+      placeholder={board?.suite ?? "Default suite"}
+      clearable
+      clearButtonProps={{ "aria-label": "Default suite" }}
+      data={[...suites]}
+      value={suite ?? null}
+      onChange={onChoose}
+      w={260}
+    />
   );
 }

@@ -46,11 +46,15 @@ export function ComponentCard({ entry, weights }: ComponentCardProps) {
     .filter((part) => part.value === null)
     .map((part) => part.name.toLowerCase());
   const rests = ` Based on ${amount(entry.execution_count, "execution")} and ${amount(entry.feedback_count, "rating")}.`;
-  const rank = entry.rank === null ? "" : ` Rank ${entry.rank} on the leaderboard.`;
+  const rank =
+    entry.rank === null
+      ? ` Not ranked: ${entry.unranked_because}.`
+      : ` Rank ${entry.rank} on the leaderboard.`;
+  const archived = entry.is_archived ? " Archived: not listed there." : "";
   return (
     <ChartCard
       title={`Score of ${entry.agent_version}`}
-      lead={`Each component with its confidence interval.${rests}${rank}${
+      lead={`Each component with its confidence interval.${rests}${rank}${archived}${
         missing.length ? ` No data yet for: ${missing.join(", ")}.` : ""
       }`}
       chart={<IntervalChart rows={rows} label={`Score of ${entry.agent_id} by component`} />}

@@ -4,7 +4,7 @@ import type { Schemas } from "../../api/queries";
 import { Label } from "../../ui/Label";
 import { amount, percent, range, score } from "../../ui/numbers";
 import { Stars } from "../../ui/Stars";
-import { provenanceName, SUCCESS_RATE } from "../../ui/suiteWords";
+import { agentHref, provenanceName, SUCCESS_RATE } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./BoardTable.module.css";
@@ -15,7 +15,7 @@ type Entry = Schemas["BoardEntry"];
 const COLUMNS = 7;
 
 /** The board as a table: ranked entries, then the others; every number links to its data. */
-export function BoardTable({ entries }: { entries: Entry[] }) {
+export function BoardTable({ entries, suite }: { entries: Entry[]; suite?: string }) {
   const ranked = entries.filter((entry) => entry.rank !== null);
   const others = entries.filter((entry) => entry.rank === null);
   const shared = new Set(
@@ -44,7 +44,12 @@ export function BoardTable({ entries }: { entries: Entry[] }) {
         </Head>
         <Table.Tbody role="rowgroup">
           {ranked.map((entry) => (
-            <BoardRow key={nameOf(entry)} entry={entry} isShared={shared.has(entry.rank)} />
+            <BoardRow
+              key={nameOf(entry)}
+              entry={entry}
+              suite={suite}
+              isShared={shared.has(entry.rank)}
+            />
           ))}
         </Table.Tbody>
         {others.length > 0 && (
@@ -55,7 +60,7 @@ export function BoardTable({ entries }: { entries: Entry[] }) {
               </Table.Th>
             </Table.Tr>
             {others.map((entry) => (
-              <BoardRow key={nameOf(entry)} entry={entry} isShared={false} />
+              <BoardRow key={nameOf(entry)} entry={entry} suite={suite} isShared={false} />
             ))}
           </Table.Tbody>
         )}
@@ -67,9 +72,15 @@ export function BoardTable({ entries }: { entries: Entry[] }) {
   );
 }
 
-function BoardRow({ entry, isShared }: { entry: Entry; isShared: boolean }) {
+interface BoardRowProps {
+  entry: Entry;
+  suite?: string;
+  isShared: boolean;
+}
+
+function BoardRow({ entry, suite, isShared }: BoardRowProps) {
   const { intervals } = entry;
-  const agent = `/agents/${encodeURIComponent(entry.agent_id)}`;
+  const agent = agentHref(entry.agent_id, suite);
   return (
     <Table.Tr role="row">
       <Cell place="beside">

@@ -18,9 +18,11 @@ export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
   ];
   if (points.length === 0) return null;
   const unknown = pareto.unknown_cost.length;
+  const unranked = pareto.unranked.length;
   const lead =
     "The line joins the agents that no other agent beats on both. Names that would overlap are left out; the table has all." +
-    (unknown ? ` ${amount(unknown, "agent")} reported no cost and cannot be shown.` : "");
+    (unknown ? ` ${amount(unknown, "agent")} reported no cost and cannot be shown.` : "") +
+    (unranked ? ` ${amount(unranked, "agent")} without a rank: in the table only.` : "");
   return (
     <ChartCard
       title="Accuracy against cost"
@@ -50,6 +52,9 @@ export function CostCard({ pareto }: { pareto: Schemas["Pareto"] }) {
             ))}
             {pareto.unknown_cost.map((point) => (
               <CostRow key={nameOf(point)} point={point} beaten="cost unknown" />
+            ))}
+            {pareto.unranked.map((point) => (
+              <CostRow key={nameOf(point)} point={point} beaten="not compared: it has no rank" />
             ))}
           </Table.Tbody>
         </WideTable>

@@ -56,7 +56,7 @@ export default function LeaderboardPage() {
       )}
       {data && data.leaderboard.length > 0 && (
         <>
-          <BoardTable entries={data.leaderboard} />
+          <BoardTable entries={data.leaderboard} suite={filter.suite} />
           {data.total > data.leaderboard.length && (
             <Text size="sm" c="dimmed">
               The first {count(data.leaderboard.length)} of {count(data.total)} are shown;{" "}
