@@ -35,6 +35,8 @@ def a_run(results: Sequence[Result] = (), **changes: object) -> Run:
         "points_possible": 2.0,
         "points_percent": 50.0,
         "is_full": True,
+        "suite": "words",
+        "suite_version": "a" * 64,
         "trials": None,
         "concurrency": None,
         "category": None,

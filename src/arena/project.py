@@ -132,14 +132,14 @@ def read_project(file: Path, table: object) -> Project:
 def name_problem(name: str) -> str | None:
     """Why a project cannot have this name; None if it can."""
     if len(name) > MAX_NAME_LENGTH:
-        return f"has {len(name)} characters, at most {MAX_NAME_LENGTH} are allowed"
+        return f"the name of a project has at most {MAX_NAME_LENGTH} characters, not {len(name)}"
     if not NAME.fullmatch(name):
         return (
-            f"is {name!r}, must be letters, digits, '_', '.' and '-', "
-            "and begin with a letter or a digit"
+            f"a project cannot be called {name!r}: its name must consist of letters, digits, '_', "
+            "'.' and '-', and begin with a letter or a digit"
         )
     if name in OTHER_SUITES:
-        return f"is {name!r}, which is the name of another suite; choose another"
+        return f"a project cannot be called {name!r}, which is a suite of Arena"
     return None
 
 
@@ -173,7 +173,7 @@ class _Table:
         if not isinstance(name, str):
             raise self._error("name", "must be a text")
         if problem := name_problem(name):
-            raise self._error("name", problem)
+            raise InvalidInput(f"{shown(self._file)}: {problem}")
         return name
 
     def data(self) -> Path:

@@ -59,8 +59,8 @@ def test_the_board_of_a_past_moment_is_the_one_that_was_shown(shell: Shell):
     assert board(shell) != then
     assert board(shell, "--at", moment.isoformat()) == then
     assert board(shell, "--at", "2001-01-01") == []
-    wrong = shell.arena("leaderboard", "--at", "yesterday")
-    assert wrong.returncode == 2 and "--at" in wrong.stderr
+    title = shell.arena("leaderboard", "--at", str(moment)).stdout.splitlines()[0]
+    assert f", as of {moment:%Y-%m-%d %H:%M}" in title and title.endswith(" UTC")
 
 
 def test_a_run_with_other_tests_goes_to_another_board(shell: Shell, tmp_path: Path):
@@ -123,6 +123,7 @@ def test_what_is_archived_is_hidden_and_counted_and_what_is_deleted_leaves_a_mar
     assert board(shell) == [("1.1.0", 1, 100.0)]
     assert "1 archived" in shell.arena("leaderboard").stdout
     assert len(board(shell, "--archived")) == 2
+    assert "parrot 1.0.0: archived\n" in shell.arena("leaderboard", "--archived").stdout
     gone = shell.arena("archive", "delete", "--run", "latest", "--reason", "wrong key", "--yes")
     assert gone.returncode == 0, gone.stderr
     marks = shell.json("archive", "list")["marks"]
@@ -131,6 +132,11 @@ def test_what_is_archived_is_hidden_and_counted_and_what_is_deleted_leaves_a_mar
         (False, "superseded"),
     ]
     assert len(shell.json("runs", "list")["runs"]) == 1
+    words = ("archive", "add", "--run", "latest", "--reason", "old", "--by", "ann")
+    run_id = shell.json("runs", "list")["runs"][0]["id"]
+    assert shell.arena(*words).returncode == 0
+    assert shell.json("archive", "list")["marks"][0]["by"] == "ann"
+    assert "completed  archived  5 of 5 passed" in shell.arena("runs", "show", run_id).stdout
 
 
 @pytest.mark.parametrize(
@@ -143,7 +149,21 @@ def test_what_is_archived_is_hidden_and_counted_and_what_is_deleted_leaves_a_mar
         (("suites", "default", "lab"), "lab"),
         (("run", "parrot", "--suite", "custm"), "custom"),
         (("run", "parrot", "--suite", "lab", "--test", "words_00001"), "of the suite 'custom'"),
-        (("leaderboard", "--at", "2099-01-01", "--suite", "nowhere"), "nowhere"),
+        (("leaderboard", "--at", "2020-01-01", "--suite", "nowhere"), "nowhere"),
+        (("leaderboard", "--at", "2999-01-01"), "2999-01-01 is in the future"),
+        (
+            ("leaderboard", "--at", "yesterday"),
+            "'yesterday' is not a date: write 2026-11-18, 2026-11-18T12:00 or "
+            "2026-11-18T12:00+01:00",
+        ),
+        (("leaderboard", "--log", "--suite", "nowhere"), "no suite is called 'nowhere'"),
+        (("leaderboard", "--log", "--csv"), "--log cannot be combined with --csv"),
+        (("leaderboard", "--log", "--at", "2020-01-01"), "--log cannot be combined with --at"),
+        (("leaderboard", "--log", "--version", "1"), "--log cannot be combined with --version"),
+        (("leaderboard", "--log", "--archived"), "--log cannot be combined with --archived"),
+        (("leaderboard", "--log", "--tag", "x"), "--log cannot be combined with --tag"),
+        (("suites", "show", "nothing-like-it"), "known: custom, lab\n"),
+        (("suites", "reported"), "--rank or --no-rank"),
         (("archive", "add", "--reason", "x"), "--run RUN or --agent"),
         (("archive", "add", "--agent", "parrot", "--reason", "x"), "parrot@1.0.0"),
         (("archive", "add", "--agent", "parrot@9.9.9", "--reason", "x"), "9.9.9"),

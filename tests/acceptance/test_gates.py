@@ -1,6 +1,7 @@
 """Gates against a baseline, and runs compared, with real agents: here and on a server."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,9 @@ def test_a_suite_that_changed_is_compared_on_the_tests_that_are_the_same(ready):
     assert text != file.read_text()
     file.write_text(text)
     done = ready.arena("run", "solver", *GATE)
-    assert "the suite changed since: 2 edited (mine_00001, mine_00002)" in done.stdout
+    assert re.search(
+        r"the suite changed from \w{12} to \w{12}: 2 edited \(mine_00001, mine_00002\)", done.stdout
+    )
     assert "not compared, edited between the runs: 2 (mine_00001, mine_00002)" in done.stdout
     assert "18 tests in common" in done.stdout
     assert done.returncode == 0
@@ -223,7 +226,7 @@ def test_two_runs_are_compared_in_four_formats(ready, tmp_path: Path):
     assert (shown["schema_version"], shown["first"]["id"]) == (1, first)
     assert (shown["significant"], len(shown["worse"]), shown["better"]) == (True, 8, [])
     page = ready.arena("runs", "compare", first, "latest", "--format", "markdown").stdout
-    assert page.startswith("## `solver 1.0.0` → `other 1.0.0`\n")
+    assert page.startswith("## `solver@1.0.0` → `other@1.0.0`\n")
     file = tmp_path / "c.html"
     done = ready.arena(
         "runs", "compare", first[:8], "latest", "--format", "html", "--output", str(file)

@@ -59,6 +59,7 @@ def test_a_run_is_pushed_once_however_often_and_printed_on_one_line(
     (run,) = runs_of(server)
     assert line.startswith(f"{address(server)}/agent-dashboard/runs/{run['id']}  ")
     assert "3 of 3 verdicts replayed" in line
+    assert line.endswith("; listed as a claim, not ranked (team setting)")
     assert (run["provenance"], run["team_id"], run["passed_tests"]) == ("reported", "ci", 2)
     assert runs_of(server, "b" * 20) == []
     page = server.get(f"/agent-dashboard/runs/{run['id']}")
@@ -86,6 +87,28 @@ def test_people_see_what_was_verified_and_from_where(job: Any, server: httpx2.Cl
     listed = with_variables(job, COLUMNS="250").arena("runs", "list").stdout
     assert "run here" in listed
     assert pushed["suite_version"][:12] in listed
+
+
+def test_a_claim_is_marked_wherever_it_is_shown(job: Any, server: httpx2.Client):
+    there = ("--server", address(server))
+    pushed = job.json("runs", "push", "latest", "--to", address(server))["run"]["id"]
+    assert (
+        "parrot 1.0.0: reported from elsewhere, a claim" in job.arena(*there, "leaderboard").stdout
+    )
+    for words in (
+        ("runs", "compare", pushed, pushed),
+        ("runs", "compare", pushed, pushed, "--format", "markdown"),
+        ("runs", "export", pushed, "--format", "markdown"),
+        ("runs", "export", pushed, "--format", "junit"),
+        ("baseline", "set", "main", pushed),
+    ):
+        assert "reported, a claim" in job.arena(*there, *words).stdout, words
+    assert job.arena(*there, "suites", "reported", "--rank").returncode == 0
+    again = job.arena("runs", "push", "latest", "--to", address(server))
+    assert "claim" not in again.stdout
+    assert (
+        "parrot 1.0.0: reported from elsewhere, a claim" in job.arena(*there, "leaderboard").stdout
+    )
 
 
 def test_a_pushed_run_is_executed_again_on_the_server(job: Any, server: httpx2.Client):

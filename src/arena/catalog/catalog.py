@@ -22,11 +22,14 @@ class SourceState(CatalogSource):
 
     origin: Origin
     problems: tuple[FileProblem, ...]
-    suite: str = ""
+    suite: str | None = ""
+    """None if it cannot be read far enough to tell."""
     label: str | None = None
     """Of the suite's version, if the file gives one."""
+    folder: str | None = None
+    """The digest of the path that gave the suite its name; None if the file or a project does."""
     is_unread: bool = False
-    """Whether it has problems of its own, and no tests are served."""
+    """Whether it has tests that are not served, because of a problem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +63,23 @@ class Catalog:
                 name=name,
                 label=next((one.label for one in sources if one.label), None),
                 tests=tests,
+                folder=_common_folder(sources),
                 is_mixed=len({one.origin == "named" for one in sources}) > 1,
                 files=tuple(one.file for one in sources),
-                unread=tuple(
-                    one.file for one in self.sources if one.suite == name and one.is_unread
-                ),
+                unread=tuple(self._unread(name, sources)),
             )
         return self._suites[name]
+
+    def _unread(self, suite: str, sources: Sequence[SourceState]) -> Iterator[str]:
+        """The files with tests of a suite that are not served.
+
+        A file that does not tell its suite may be of every suite with files beside it.
+        """
+        beside = {Path(one.file).parent for one in sources}
+        for one in self.sources:
+            is_of_it = one.suite == suite or (one.suite is None and Path(one.file).parent in beside)
+            if one.is_unread and is_of_it:
+                yield one.file
 
     def is_named(self, suite: str) -> bool:
         """Whether the suite has tests from folders named on the command line or in settings."""
@@ -203,7 +216,7 @@ def compose(
             more = _bad_clashes(source, served, by_id, chosen, claimed)
             every = dict.fromkeys((*problems, *more))
             problems = sorted(every, key=lambda one: (one.line, one.column))
-        states.append(_state(file, source, served, problems))
+        states.append(_state(file, source, served, problems, by_id))
     return Catalog(
         tests=tuple(test for source in chosen for test in source.tests),
         by_id=MappingProxyType(by_id),
@@ -215,19 +228,41 @@ def compose(
 
 
 def _state(
-    file: FoundFile, source: Source, served: Source | None, problems: Sequence[FileProblem]
+    file: FoundFile,
+    source: Source,
+    served: Source | None,
+    problems: Sequence[FileProblem],
+    by_id: Mapping[str, Test],
 ) -> SourceState:
+    known = served or source
     return SourceState(
         file=str(file.path),
         origin=file.origin,
         state="bad" if served is None else "last_good" if problems else "good",
         tests=0 if served is None else len(served.tests),
         problems=tuple(problems),
-        suite=file.suite if served is None else served.suite,
+        suite=known.suite,
         label=None if served is None else served.suite_label,
-        # Not for an id that is taken: the other file has that test.
-        is_unread=served is None and bool(source.problems),
+        folder=None if known.names_suite else file.folder,
+        is_unread=served is None and (bool(source.problems) or _has_unserved(source, by_id)),
     )
+
+
+def _has_unserved(source: Source, by_id: Mapping[str, Test]) -> bool:
+    """Whether a test of the file is not served; not if another file has the very same test."""
+    return any(
+        test.id not in by_id or by_id[test.id].fingerprint != test.fingerprint
+        for test in source.tests
+    )
+
+
+def _common_folder(sources: Sequence[SourceState]) -> str | None:
+    """The folder that gave a suite its name; None if a file or a project names it."""
+    folders = {one.folder for one in sources}
+    if None in folders or not folders:
+        return None
+    # Of several, they are named together: another combination is another suite.
+    return hashlib.sha256("".join(sorted(filter(None, folders))).encode()).hexdigest()
 
 
 def _clashes(

@@ -1,6 +1,7 @@
 """The folders of test files, their order, and a watcher for changes."""
 
 import asyncio
+import hashlib
 import logging
 import os
 import re
@@ -44,6 +45,8 @@ class FoundFile:
     origin: Origin
     suite: str = ""
     """The suite of its tests, unless the file names one."""
+    folder: str | None = None
+    """The digest of the path that gave the suite its name; None if a project named it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,27 +108,31 @@ class Folders:
                     message += "; its files are used as they were last read"
                 problems.append(FileProblem(file=str(folder), message=message))
             suite = self._suite_of(origin, folder)
+            place = _digest_of(folder) if origin == "named" else None
             for path in listing[folder]:
                 # A file with two names (a folder given twice, a link) counts once.
                 real = os.path.realpath(path)
                 if real not in seen:
                     seen.add(real)
-                    found.append(FoundFile(path=path, origin=origin, suite=suite))
+                    found.append(FoundFile(path=path, origin=origin, suite=suite, folder=place))
         return found, problems, listing
 
 
 def suite_of_folder(folder: Path) -> str:
-    """The suite of tests in a named folder (or file) that name none: called like the folder.
+    """The suite of tests in a named folder or file that name none: called like it.
 
-    So the tests of two folders never get on one board by accident.
+    Where two are called the same, the digest of the path tells them apart.
     """
-    folder = Path(os.path.realpath(folder))
-    if folder.is_file():
-        folder = folder.parent
-    if folder.name.lower() in COMMON_NAMES:
-        folder = folder.parent
-    name = re.sub(r"[^A-Za-z0-9_.-]", "-", folder.name).lstrip("_.-")
+    path = Path(os.path.realpath(folder))
+    name = path.stem if path.is_file() else path.name
+    if name.lower() in COMMON_NAMES:
+        name = path.parent.name
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", name).lstrip("_.-")
     return name[:MAX_NAME_LENGTH] or OWN_SUITE
+
+
+def _digest_of(folder: Path) -> str:
+    return hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()
 
 
 def _files_in(folder: Path) -> Sequence[Path]:

@@ -41,17 +41,20 @@ MAX_FILE_BYTES = 1024 * 1024
 """A test file may be this large: some five thousand tests."""
 
 NOT_BLANK = r"\S"
+PRINTABLE_LINE = r"^[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*$"
 ONE_LINE = r"^[^\r\n]*\S[^\r\n]*$"
 IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 PATTERNS = {
     NOT_BLANK: "text that is not empty",
     ONE_LINE: "one line of text that is not empty",
+    PRINTABLE_LINE: "one line of text that is not empty, without control characters",
     IDENTIFIER: "letters, digits, '_', '.' or '-', the first a letter or digit",
 }
 """The description of each pattern in messages."""
 
 Text = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
 Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=MAX_NAME_LENGTH)]
+Label = Annotated[str, StringConstraints(pattern=PRINTABLE_LINE, max_length=MAX_NAME_LENGTH)]
 AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
 SuiteName = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
 ABSENT: Any = None
@@ -124,7 +127,7 @@ class FileKeys(BaseModel):
     category: Word | None = None
     description: Text | None = None
     suite: SuiteName | None = None
-    suite_version: Word | None = None
+    suite_version: Label | None = None
 
 
 TEST_KEYS = tuple(TestKeys.model_fields)
@@ -172,8 +175,10 @@ class Source:
     """The readable ids of a file with problems, and their positions."""
     content_digest: str = ""
     """The SHA-256 of the file's bytes; empty if it could not be read."""
-    suite: str = ""
-    """The suite of its tests."""
+    suite: str | None = ""
+    """The suite of its tests; None if the file cannot be read far enough to tell."""
+    names_suite: bool = False
+    """Whether the file names it."""
     suite_label: str | None = None
     """The label that the file gives to the suite's version."""
     suite_place: Place = TOP
@@ -203,6 +208,8 @@ class _Reading:
         self._places = TestPlaces()
         self._first_places: dict[str, Place] = {}
         self._category: str | None = None
+        self._is_suite_known = False
+        self._names_suite = False
         self._suite_label: str | None = None
         self._suite_place = TOP
         self._tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -210,7 +217,7 @@ class _Reading:
     def read(self, data: bytes) -> None:
         """Read the file from top to bottom."""
         self._content_digest = hashlib.sha256(data).hexdigest()
-        found_tests = False
+        found_tests = has_suite = False
         for member in YamlReader(data, self.problems).members("tests"):
             if member.index is not None:
                 self._read_test(member.node)
@@ -219,8 +226,11 @@ class _Reading:
             else:
                 self._read_file_key(member)
             found_tests = found_tests or member.key == "tests"
+            has_suite = has_suite or member.key == "suite"
         if not found_tests:
             self.problems.add(TOP, "needs the key 'tests': a list of at least one test")
+        # To the end, and nothing else names the suite: it is the one of the folder.
+        self._is_suite_known = self._is_suite_known or not has_suite
 
     def result(self) -> Source:
         """The result. A file with a problem gives no tests: half a file would mislead."""
@@ -230,6 +240,8 @@ class _Reading:
                 problems=self.problems.in_order(),
                 bad_ids=self._first_places,
                 content_digest=self._content_digest,
+                suite=self._suite if self._is_suite_known else None,
+                names_suite=self._names_suite,
             )
         # Category and suite may come after the tests.
         category, suite = sys.intern(self._category or self._path.stem), sys.intern(self._suite)
@@ -245,6 +257,7 @@ class _Reading:
             places=self._places,
             content_digest=self._content_digest,
             suite=self._suite,
+            names_suite=self._names_suite,
             suite_label=self._suite_label,
             suite_place=self._suite_place,
         )
@@ -262,6 +275,8 @@ class _Reading:
             return
         self._category = keys.category or self._category
         self._suite = keys.suite or self._suite
+        if keys.suite is not None:
+            self._names_suite = self._is_suite_known = True
         if keys.suite_version:
             self._suite_label, self._suite_place = keys.suite_version, member.key_place
 

@@ -20,8 +20,13 @@ class Suite:
     label: str | None = None
     """What its author calls this version."""
     tests: tuple[Test, ...]
+    folder: str | None = None
+    """The digest of the path that gave the suite its name, as with `--tests`; None if its files or
+    a project name it."""
     is_mixed: bool = False
     """Whether files named for one command are among those of the suite: not the suite itself."""
+    is_elsewhere: bool = False
+    """Whether the suite is known from files elsewhere that happen to be called the same."""
     files: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     """Files of the suite with problems, whose tests are missing."""
@@ -29,12 +34,27 @@ class Suite:
     @property
     def is_whole(self) -> bool:
         """Whether these are the tests that the suite usually has: only then a run counts."""
-        return not self.is_mixed and not self.unread
+        return self.partial_because is None
+
+    @property
+    def partial_because(self) -> str | None:
+        """Why these are not the tests that the suite usually has; None if they are."""
+        if self.unread:
+            return f"{self.unread[0]} has problems: see arena tests lint"
+        if self.is_mixed:
+            return f"files that were named for this command are added to the suite {self.name}"
+        if self.is_elsewhere:
+            return (
+                f"the suite {self.name} is known from other files; give these a name of their own "
+                "(suite: in the files), or the same one if they are that suite"
+            )
+        return None
 
     @cached_property
     def groups(self) -> dict[str, list[Any]] | None:
-        """The category and the tags of each test, by id; None if they are not known."""
-        return {test.id: [test.category, list(test.tags)] for test in self.tests} or None
+        """Category, tags and cluster of each test, by id; None if they are not known."""
+        groups = {test.id: [test.category, list(test.tags), test.cluster] for test in self.tests}
+        return groups or None
 
     @cached_property
     def manifest(self) -> dict[str, str]:

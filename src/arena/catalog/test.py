@@ -133,7 +133,7 @@ class Test:
     @property
     def cluster(self) -> str:
         """What it has in common with tests that are not independent of it."""
-        return cluster_of(self.as_json(), self.fingerprint)
+        return cluster_of(self.as_json())
 
 
 def digest_of(body: Mapping[str, object]) -> str:
@@ -147,24 +147,24 @@ def fingerprint_of(body: Mapping[str, Any]) -> str:
     return digest_of({name: body.get(name) for name in DECIDING_FIELDS})
 
 
-def cluster_of(body: Mapping[str, Any], fingerprint: str) -> str:
-    """The cluster of a test: its group, or what equal tests have in common."""
+def cluster_of(body: Mapping[str, Any]) -> str:
+    """The cluster of a test: its group, else its prompt and standard, whatever it is worth."""
     group = body.get("group")
-    return fingerprint if group is None else f"group {group}"
+    if group is not None:
+        return f"group {group}"
+    return digest_of({name: body.get(name) for name in JUDGED_FIELDS})
 
 
-DECIDING_FIELDS = (
+JUDGED_FIELDS = (
     "prompt",
     "expected",
     "validation",
-    "timeout_seconds",
-    "points",
-    "agents",
-    "budget_tokens",
     "case_sensitive",
     "whole_word",
     "pass_score",
 )
+"""What is asked, and by which standard the answer is judged."""
+DECIDING_FIELDS = (*JUDGED_FIELDS, "timeout_seconds", "points", "agents", "budget_tokens")
 """The fields that can change a verdict or a score."""
 LATER_FIELDS = ("group", "quarantined_until", "quarantine_reason")
 """Left out of the stored body if they are not set, so that older tests keep their digests."""

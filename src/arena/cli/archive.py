@@ -6,14 +6,14 @@ import typer
 
 from arena.cli import output
 from arena.cli.connection import call
-from arena.cli.options import Json, commands
+from arena.cli.options import By, Json, caller, commands
 from arena.cli.run_name import RUN_HELP, find_run
-from arena.cli.suites import caller
 from arena.cli.tables import print_table
 from arena.errors import InvalidInput
 from arena.fields import split_agent
 from arena.operations.boards import BoardOperations, Done
 from arena.operations.runs import RunOperations
+from arena.text import UNKNOWN
 
 app = commands("Archived runs and agents: hidden, but counted; deleted ones leave a mark.")
 
@@ -43,15 +43,16 @@ def list_archived(context: typer.Context, as_json: Json = False) -> None:
     rows = [
         (
             "deleted" if mark.is_deleted else "archived",
-            f"run {mark.run_id}" if mark.run_id else "agent",
-            f"{mark.agent_id}@{mark.agent_version}",
-            output.moment(mark.at),
+            f"run {mark.run_id}" if mark.run_id else f"{mark.agent_id}@{mark.agent_version}",
+            f"{mark.agent_id}@{mark.agent_version}" if mark.run_id else UNKNOWN,
+            output.time_cell(mark.at),
             mark.by,
             mark.reason,
         )
         for mark in found.marks
     ]
-    print_table(("state", "what", "of", "when", "by", "why"), rows, optional=("when", "by"))
+    columns = ("state", "what", "of", "when (UTC)", "by", "why")
+    print_table(columns, rows, optional=("of",), ids=("what",), lines=None)
 
 
 @app.command("add")
@@ -60,9 +61,10 @@ def add(
     reason: ReasonOption,
     run: RunOption = None,
     agent: AgentOption = None,
+    by: By = None,
 ) -> None:
-    """Archive a run or an agent version: it is hidden, and counts all the same."""
-    _do(context, "archive", run, agent, reason)
+    """Hide a run or an agent version; it counts all the same."""
+    _do(context, "archive", run, agent, reason, by)
 
 
 @app.command("restore")
@@ -71,9 +73,10 @@ def restore(
     reason: ReasonOption,
     run: RunOption = None,
     agent: AgentOption = None,
+    by: By = None,
 ) -> None:
     """Show an archived run or agent version again."""
-    _do(context, "restore", run, agent, reason)
+    _do(context, "restore", run, agent, reason, by)
 
 
 @app.command("delete")
@@ -82,29 +85,39 @@ def delete(
     reason: ReasonOption,
     run: RunOption = None,
     agent: AgentOption = None,
+    by: By = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a run, or all runs, ratings and executions of an agent version; a mark remains."""
+    """Delete a run or an agent version; a mark remains.
+
+    Of an agent version, all runs, ratings and executions are deleted.
+    """
     if not yes:
         typer.confirm(f"delete {run or agent} with all its results?", abort=True)
-    _do(context, "delete", run, agent, reason)
+    _do(context, "delete", run, agent, reason, by)
 
 
 def _do(
-    context: typer.Context, action: str, run: str | None, agent: str | None, reason: str
+    context: typer.Context,
+    action: str,
+    run: str | None,
+    agent: str | None,
+    reason: str,
+    by: str | None,
 ) -> None:
     """Call the operation `{action}_run` or `{action}_agent`."""
     if (run is None) == (agent is None):
         raise InvalidInput("name one thing: --run RUN or --agent AGENT@VERSION")
+    who = by or caller()
 
     async def done(arena: ArchiveOperations) -> Done:
         if run is not None:
             operation = getattr(arena, f"{action}_run")
-            return await operation(await find_run(arena, run), reason=reason, by=caller())
+            return await operation(await find_run(arena, run), reason=reason, by=who)
         agent_id, version = split_agent(agent or "")
         if version is None:
             raise InvalidInput(f"--agent {agent}: name the version, as in {agent_id}@1.0.0")
         operation = getattr(arena, f"{action}_agent")
-        return await operation(agent_id, version, reason=reason, by=caller())
+        return await operation(agent_id, version, reason=reason, by=who)
 
     output.line(call(context, ArchiveOperations, done).message)

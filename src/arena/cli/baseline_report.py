@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from arena.cli import output
-from arena.cli.gate import Compared, why_blind
+from arena.cli.gate import ON_REGRESSION, Compared, Gate, change_text, why_blind
 from arena.runs.differences import (
+    UNMATCHED_TRIALS,
     Changes,
     Note,
     counts_text,
@@ -21,10 +22,13 @@ WARNING = "warning"
 
 
 def changes_of(found: Regression) -> list[Changes]:
-    """What got worse, what is flaky and what is quarantined; lists without tests are left out."""
+    """What got worse or better, is flaky or quarantined; lists without tests are left out."""
     lists = (
         Changes(
             title="Worse than the baseline", tests=[one for one in found.worse if not one.flaky]
+        ),
+        Changes(
+            title="Better than the baseline", tests=[one for one in found.better if not one.flaky]
         ),
         flaky_changes(found.flaky),
         Changes(title="Quarantined: they inform and do not block", tests=found.quarantined),
@@ -61,11 +65,19 @@ def _detectable(found: Regression) -> Iterator[Note]:
         yield Note(label=WARNING, detail=why_blind(found))
     elif found.power is not None:
         yield detectable_note(found.power, "drop")
+    if found.unmatched_tests:
+        yield UNMATCHED_TRIALS
 
 
-def print_compared(compared: Compared, run: Run, *, stderr: bool = False) -> None:
+def print_compared(
+    compared: Compared, run: Run, gate: Gate | None, *, stderr: bool = False
+) -> None:
     """Print the comparison, without the verdict of the gate."""
-    lines = [headline(compared), *list_lines(changes_of(compared.regression))]
+    found, lines = compared.regression, [headline(compared)]
+    options = {part.option for part in gate.parts} if gate else set[str]()
+    if found.common_tests and ON_REGRESSION not in options:
+        lines.append(change_text(found))
+    lines += list_lines(changes_of(found))
     screen = output.console(stderr=stderr)
     for line in lines:
         screen.print(output.plain(line))

@@ -11,6 +11,8 @@ from arena.operations.runs import RunOperations
 from arena.runs.run import RunStatus
 from arena.scoring.baseline import LATEST, RUN_ID, Baseline
 
+PAGE = 100
+
 
 class BaselineRunOperations(BaselineOperations, RunOperations):
     """Operations that find the run of a baseline."""
@@ -46,14 +48,17 @@ async def find_baseline(arena: BaselineRunOperations, name: str | None) -> Named
         return None
     if "@" in name or ":" in name:
         return await _of_agent(arena, name)
-    if name == LATEST or RUN_ID.fullmatch(name):
+    if name == LATEST:
+        return NamedBaseline(name=name, run_id=await _latest_completed(arena))
+    if RUN_ID.fullmatch(name):
         return NamedBaseline(name=name, run_id=await _completed(arena, name))
     found = (await arena.baselines(name=name)).baselines
     if not found:
         known = {one.name for one in (await arena.baselines()).baselines}
+        hint = nearest(name, known)
+        hint += " Or set" if hint.endswith("?") else "; set"
         raise NotFound(
-            f"no baseline is called {name!r}{nearest(name, known)}; set one with: "
-            f"arena baseline set {name} RUN"
+            f"no baseline is called {name!r}{hint} one with: arena baseline set {name} RUN"
         )
     if all(one.is_deleted for one in found):
         raise NotFound(_deleted(found[0]))
@@ -67,6 +72,18 @@ async def _of_agent(arena: BaselineRunOperations, name: str) -> NamedBaseline:
     if not found:
         raise NotFound(f"{agent_id}@{version} has no run on a board; see: arena leaderboard")
     return NamedBaseline(name=name, by_suite=tuple(found))
+
+
+async def _latest_completed(arena: RunOperations) -> UUID:
+    cursor: str | None = None
+    while True:
+        page = await arena.runs(limit=PAGE, cursor=cursor)
+        for run in page.runs:
+            if run.status is RunStatus.COMPLETED:
+                return run.id
+        cursor = page.next_cursor
+        if cursor is None:
+            raise NotFound("no run is completed yet; start one with: arena run AGENT")
 
 
 async def _completed(arena: RunOperations, name: str) -> UUID:

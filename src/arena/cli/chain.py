@@ -64,7 +64,7 @@ def up(
         bool, typer.Option("--background", help="Return once it runs; `arena chain down` stops it.")
     ] = False,
 ) -> None:
-    """Start a local node for development (anvil), and print the settings that use it."""
+    """Start a local node for development (anvil). Prints the settings that use it."""
     settings = settings_of(context)
     wait_for(_up(settings, party or PARTIES, port, block_time, background))
 
@@ -152,7 +152,7 @@ def deploy_contract(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Deploy the market's contract; repeated, it is the same deployment."""
+    """Deploy the market's contract. Repeated, it is the same deployment."""
     settings = settings_of(context)
     done = wait_for(_deploy(settings, by, again))
     output.show(done, _print_deployment, as_json=as_json)
@@ -187,7 +187,7 @@ def _print_deployment(done: Deployment) -> None:
 
 @app.command("status")
 def status(context: typer.Context, as_json: Json = False) -> None:
-    """Show the node, the contract, the balances of the keys here, and unfinished transactions."""
+    """Show the node, the contract and the keys here. Also lists unfinished transactions."""
     output.show(wait_for(_status(settings_of(context))), _print_status, as_json=as_json)
 
 
@@ -302,10 +302,10 @@ def name_party(
 
 @app.command("demo")
 def demo(context: typer.Context) -> None:
-    """Run two paid tasks on a local chain, from posting to payment.
+    """Run two paid tasks on a local chain.
 
-    It needs no settings and uses no other chain: its node, keys and data are in the folder
-    chain-demo of ARENA_HOME, which is recreated each time.
+    From posting to payment. It needs no settings and uses no other chain: its node, keys and data
+    are in the folder chain-demo of ARENA_HOME, which is recreated each time.
     """
     from arena.cli.chain_demo import run_demo  # here to save start-up: it loads the whole market
 

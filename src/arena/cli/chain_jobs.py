@@ -38,7 +38,7 @@ StandardOption = Annotated[
 def show(
     context: typer.Context, job_id: JobNumber, contract: Contract, as_json: Json = False
 ) -> None:
-    """Show a job: its parties, its state, what was submitted and why it ended."""
+    """Show a job. Prints its parties, its state, what was submitted and why it ended."""
 
     async def read(arena: Arena) -> tuple[Job, str | None]:
         job = await JobContract(arena.caller, contract).job(job_id)
@@ -94,10 +94,11 @@ def judge(
     language: Language = None,
     as_json: Json = False,
 ) -> None:
-    """Judge the result of a job as its evaluator: from a score of 60 on it is completed and paid.
+    """Judge the result of a job as its evaluator.
 
-    Below it is rejected, and the client gets the budget back. The reason on the chain is the
-    digest of the verdict's record, which is stored here.
+    From a score of 60 on it is completed and paid. Below it is rejected, and the client gets the
+    budget back. The reason on the chain is the digest of the verdict's record, which is stored
+    here.
     """
     given = standard and standard_named(standard, max_bytes=MAX_TASK_STANDARD_BYTES)
 
@@ -175,7 +176,7 @@ def fund(
     by: As,
     as_json: Json = False,
 ) -> None:
-    """Set the budget of an open job and pay it into the escrow, as its client."""
+    """Pay the budget of an open job into the escrow. Sets the budget, as its client."""
 
     async def pay(arena: Arena) -> Job:
         return await _fund(JobContract(arena.caller, contract), job_id, budget, by)

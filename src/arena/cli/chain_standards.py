@@ -87,10 +87,11 @@ def register_file(
     image: Annotated[str | None, typer.Option(metavar="URL", help="A picture of it.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make the registration file of an agent (ERC-8004), store it and print its CID.
+    """Make the registration file of an agent (ERC-8004).
 
-    The agent's URI in the registry is ipfs:// and the CID. Without a number yet, register the agent
-    with this file, then make it again with --registry and --agent-id and set the URI.
+    It is stored, and its CID is printed. The agent's URI in the registry is ipfs:// and the CID.
+    Without a number yet, register the agent with this file, then make it again with --registry and
+    --agent-id and set the URI.
     """
     if (registry is None) != (agent_id is None):
         raise InvalidInput("give both --registry and --agent-id, or neither")
@@ -132,9 +133,10 @@ def feedback(
     by: As,
     as_json: Json = False,
 ) -> None:
-    """Give the verdict of a settled task as feedback to its agent, once (ERC-8004).
+    """Give a task's verdict as feedback (ERC-8004).
 
-    The poster and the judge may do it. What is on the chain is public and stays.
+    Once, to the agent of a settled task. The poster and the judge may do it. What is on the chain
+    is public and stays.
     """
 
     async def give(arena: Arena) -> Feedback:
@@ -167,9 +169,10 @@ def validate(
     by: As,
     as_json: Json = False,
 ) -> None:
-    """Answer a validation request with the verdict of a settled task (ERC-8004).
+    """Answer a request with a task's verdict (ERC-8004).
 
-    Only its judge may do it, and only if the request names the judge's address as the validator.
+    The request is for validation, and the task is settled. Only its judge may do it, and only if
+    the request names the judge's address as the validator.
     """
 
     async def respond(arena: Arena) -> ValidationAnswer:

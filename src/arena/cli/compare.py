@@ -122,7 +122,8 @@ def _detectable(power: Power, *, is_open: bool) -> str:
     if power.detectable_difference is None:
         text = "these tests are too few to detect any difference"
     else:
-        text = f"these tests can detect a difference of {power.detectable_difference:.1f} %"
+        size = f"{power.detectable_difference:.1f} percentage points"
+        text = f"these tests can detect a difference of {size} or more"
     needed: list[str] = []
     if is_open and power.tests_needed:
         needed.append(output.counted(power.tests_needed, "test"))

@@ -47,7 +47,7 @@ def compare_runs(
         typer.Option("--output", metavar="FILE", help="The file to write (-: standard output)."),
     ] = "-",
 ) -> None:
-    """Compare two runs on the tests that both have: whether B is better or worse than A."""
+    """Compare two runs on the tests that both have. Says whether B is better or worse than A."""
     # Imported here: the other commands about runs do not write files.
     from arena.cli.export.target import Target
 

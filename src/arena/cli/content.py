@@ -67,7 +67,7 @@ def export(
     cids: Annotated[list[str], typer.Argument(metavar="CID...", help="What to pack.")],
     to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The archive.")],
 ) -> None:
-    """Pack contents into one file (CAR); a verdict record includes what it refers to."""
+    """Pack contents into one file (CAR). A verdict record includes what it refers to."""
     data = call(context, ContentOperations, lambda arena: arena.export_content(cids))
     write_file(to, data)
     output.line(f"{to}: {len(data)} bytes")
@@ -75,7 +75,7 @@ def export(
 
 @app.command("import")
 def import_(context: typer.Context, file: FileName, as_json: Json = False) -> None:
-    """Store the content of an archive and print the CIDs it was created for."""
+    """Store the content of an archive. Prints the CIDs it was created for."""
     # Larger than one content: an archive has several, such as a record and what it refers to.
     data = read_file(file, max_bytes=3 * MAX_BYTES)
     imported = call(context, ContentOperations, lambda arena: arena.import_content(data))

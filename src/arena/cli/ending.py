@@ -61,7 +61,7 @@ class Ending:
             await print_run(arena, run_id, gate, compared, as_json=self.as_json)
         else:
             if compared is not None:
-                print_compared(compared, run, stderr=True)
+                print_compared(compared, run, gate, stderr=True)
             for part in gate.parts if gate else ():
                 print(part, file=sys.stderr)
         for target in self._targets():

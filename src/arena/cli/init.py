@@ -67,12 +67,8 @@ def _name(root: Path, given: str | None) -> str:
     if problem is None:
         return name
     if given is not None:
-        raise InvalidInput(f"--name {problem}")
-    proposal = default_name(root) or "my-project"
-    raise InvalidInput(
-        f"the project would be called after its folder, but the name {problem}; "
-        f"give it another, as in: --name {proposal}"
-    )
+        raise InvalidInput(problem)
+    raise InvalidInput(f"{problem}; use --name {default_name(root) or 'NAME'}")
 
 
 def _texts(name: str, *, builtin: bool) -> dict[str, str]:

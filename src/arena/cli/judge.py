@@ -44,7 +44,7 @@ def judge(
 
 @app.command("show")
 def show(context: typer.Context, as_json: Json = False) -> None:
-    """Show the judge that the settings name, and the latest figures about it."""
+    """Show the judge of the settings and its latest figures."""
     found = call(context, EvaluationOperations, lambda arena: arena.judges())
     if as_json:
         output.print_json(found)
@@ -100,7 +100,7 @@ def attack(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how far injections in a submission can move the judge's scores.
+    """Measure how far injections can move the judge's scores.
 
     It judges every injection that comes with Arena and its harmless twin, which is the same work
     without the injection, the twin twice: what a judge moves by itself is not counted. With --bare

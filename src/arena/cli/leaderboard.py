@@ -2,34 +2,36 @@
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from arena import clock
 from arena.catalog.suite import short_version
 from arena.cli import output
 from arena.cli.connection import call, settings_of, source_of
 from arena.cli.options import Json, commands
 from arena.cli.tables import print_table
-from arena.errors import InvalidInput
+from arena.errors import InvalidInput, NotFound
 from arena.operations.scores import ScoreOperations
 from arena.scoring.board import BoardEntry, Leaderboard, Provenance
 from arena.scoring.intervals import Interval
-from arena.scoring.log import Position
+from arena.scoring.log import BoardLog, Position
 from arena.text import UNKNOWN
 
 app = commands()
 
 BAR_CELLS = 20
-FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
-"""Of `--at`."""
 FEW_CELLS = 6
 """Cells of a bar on a narrow screen."""
+DROPPED = ("", "cost eff.", "rating")
+"""Columns that a narrow screen does without, the bar first; never the interval."""
 
 
 Category = Annotated[
@@ -48,10 +50,8 @@ SuiteVersion = Annotated[
     typer.Option("--version", metavar="TEXT", help="A version: its label or first digits."),
 ]
 At = Annotated[
-    datetime | None,
-    typer.Option(
-        formats=FORMATS, metavar="DATE", help="The board at that moment (UTC unless it says)."
-    ),
+    str | None,
+    typer.Option(metavar="DATE", help="The board at that moment (UTC unless it says)."),
 ]
 Archived = Annotated[bool, typer.Option("--archived", help="Also archived agents.")]
 Limit = Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="How many.")]
@@ -84,8 +84,12 @@ def leaderboard(
     if as_json and as_csv:
         raise InvalidInput("--json and --csv: give one of them")
     if log:
+        board_only = {"--category": category, "--tag": tag, "--min-coverage": min_coverage}
+        board_only |= {"--version": suite_version, "--at": at}
+        refuse_with_log(**board_only, **{"--archived": archived, "--csv": as_csv})
         show_log(context, suite, limit, cursor, as_json=as_json)
         return
+    moment = past_moment(at)
     board = call(
         context,
         ScoreOperations,
@@ -95,7 +99,7 @@ def leaderboard(
             min_coverage=min_coverage,
             suite=suite,
             version=suite_version,
-            at=at and (at if at.tzinfo else at.replace(tzinfo=UTC)),
+            at=moment,
             archived=archived,
             limit=limit,
             cursor=cursor,
@@ -106,7 +110,7 @@ def leaderboard(
     elif as_csv:
         _print_csv(board)
     elif board.leaderboard:
-        _print_table(board, f", category {category}" if category else f", tag {tag}" if tag else "")
+        print_board(board, f", category {category}" if category else f", tag {tag}" if tag else "")
     else:
         filters = {"--category": category, "--tag": tag, "--min-coverage": min_coverage}
         given = [f"{name} {value}" for name, value in filters.items() if value]
@@ -115,6 +119,28 @@ def leaderboard(
         more = f"{board.total} in all; more with: --cursor {board.next_cursor}"
         # A spreadsheet gets nothing but its rows.
         typer.echo(more, err=True) if as_csv else output.line(more)
+
+
+def refuse_with_log(**options: object) -> None:
+    """Refuse options that the log would ignore."""
+    for name, value in options.items():
+        if value:
+            raise InvalidInput(f"--log cannot be combined with {name}")
+
+
+def past_moment(text: str | None) -> datetime | None:
+    """The moment that `--at` names; UTC unless it says."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        examples = "2026-11-18, 2026-11-18T12:00 or 2026-11-18T12:00+01:00"
+        raise InvalidInput(f"--at: {text!r} is not a date: write {examples}") from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment > clock.now():
+        raise InvalidInput(f"--at: {text} is in the future")
+    return moment
 
 
 def _print_nothing(board: Leaderboard, filters: Sequence[str], source: str) -> None:
@@ -130,10 +156,11 @@ def _print_nothing(board: Leaderboard, filters: Sequence[str], source: str) -> N
         output.line(f"other suites: {', '.join(others)} (--suite NAME)")
 
 
-def _print_table(board: Leaderboard, part: str) -> None:
+def print_board(board: Leaderboard, part: str) -> None:
+    """Print a board as a table; `part` says which tests count, if not all do."""
     screen = output.console()
     screen.print(_title(board) + part, style="bold")
-    screen.print(output.fitting(screen, _wide(board.leaderboard), _narrow(board.leaderboard)))
+    screen.print(_fitting(screen, board.leaderboard))
     for note in _notes(board):
         screen.print(output.plain(note), style="dim")
 
@@ -171,8 +198,10 @@ def _remarks(entry: BoardEntry) -> Iterator[str]:
     """What a reader of one row should know."""
     if entry.unranked_because:
         yield f"not ranked, {entry.unranked_because}"
-    elif entry.provenance == Provenance.REPORTED:
+    if entry.provenance is Provenance.REPORTED:
         yield "reported from elsewhere, a claim"
+    if entry.is_archived:
+        yield "archived"
     if entry.is_other_file:
         yield "same version, other file: its file changed between its runs"
     if entry.judge_family:
@@ -181,45 +210,49 @@ def _remarks(entry: BoardEntry) -> Iterator[str]:
         yield f"the infrastructure failed {entry.error_rate:.1%} of its attempts"
 
 
-def _wide(entries: Sequence[BoardEntry]) -> Table:
-    scores = ("overall", "rating", "success", "cost eff.", "tests", "runs")
-    columns = ("rank", "agent", "version", "benchmark", "", "interval", *scores)
+def _fitting(screen: Console, entries: Sequence[BoardEntry]) -> Table:
+    """The widest table that fits the screen; in the narrowest one, names of agents wrap."""
+    cells = [_cells(entry) for entry in entries]
+    for count in range(len(DROPPED) + 1):
+        made = _table([_without(row, DROPPED[:count]) for row in cells])
+        if output.fits(screen, made):
+            return made
+    for row, entry in zip(cells, entries, strict=True):
+        row["runs"] = str(entry.runs or UNKNOWN)
+    narrow = _table([_without(row, DROPPED) for row in cells])
+    narrow.columns[2].header = "vers."
+    narrow.padding = (0, 1, 0, 0)
+    return narrow
+
+
+def _cells(entry: BoardEntry) -> dict[str, Text | str]:
+    """A row of the table, by its columns."""
+    return {
+        "rank": place(entry),
+        "agent": entry.agent_id,
+        "version": entry.agent_version,
+        "benchmark": score(entry.benchmark_score),
+        "": bar(entry.benchmark_score),
+        "interval": _interval(entry.intervals.benchmark),
+        "overall": score(entry.overall_score) + ("*" if entry.provisional else " "),
+        "rating": stars(entry),
+        "success": score(entry.success_rate_score),
+        "cost eff.": score(entry.cost_efficiency_score),
+        "tests": UNKNOWN if entry.tests is None else f"{entry.tests}/{entry.suite_tests}",
+        "runs": attempts(entry),
+    }
+
+
+def _without(row: Mapping[str, Text | str], dropped: Collection[str]) -> dict[str, Text | str]:
+    return {name: cell for name, cell in row.items() if name not in dropped}
+
+
+def _table(rows: Sequence[Mapping[str, Text | str]]) -> Table:
+    columns = tuple(rows[0])
     right = set(columns) - {"agent", "version", "", "interval", "rating", "runs"}
-    lines = output.table("", *columns, right=right)
-    for entry in entries:
-        lines.add_row(
-            place(entry),
-            entry.agent_id,
-            entry.agent_version,
-            score(entry.benchmark_score),
-            bar(entry.benchmark_score),
-            _interval(entry.intervals.benchmark),
-            score(entry.overall_score) + ("*" if entry.provisional else " "),
-            stars(entry),
-            score(entry.success_rate_score),
-            score(entry.cost_efficiency_score),
-            UNKNOWN if entry.tests is None else f"{entry.tests}/{entry.suite_tests}",
-            attempts(entry),
-        )
-    return lines
-
-
-def _narrow(entries: Sequence[BoardEntry]) -> Table:
-    """The same for a screen of 80 columns: without intervals, runs and cost efficiency."""
-    columns = ("rank", "agent", "vers.", "bench", "", "score", "stars", "succ", "tests")
-    lines = output.table("", *columns, right=set(columns) - {"agent", "vers.", ""}, wraps="agent")
-    for entry in entries:
-        lines.add_row(
-            UNKNOWN if entry.rank is None else str(entry.rank),
-            entry.agent_id,
-            entry.agent_version,
-            score(entry.benchmark_score),
-            bar(entry.benchmark_score, FEW_CELLS),
-            score(entry.overall_score) + ("*" if entry.provisional else " "),
-            UNKNOWN if entry.avg_user_rating is None else f"{entry.avg_user_rating:.1f}",
-            score(entry.success_rate_score),
-            UNKNOWN if entry.tests is None else f"{entry.tests}/{entry.suite_tests}",
-        )
+    lines = output.table("", *columns, right=right, wraps="agent")
+    for row in rows:
+        lines.add_row(*row.values())
     return lines
 
 
@@ -237,18 +270,21 @@ def show_log(
     # Imported here: the board itself does without it.
     from arena.operations.boards import BoardOperations
 
-    found = call(
-        context,
-        BoardOperations,
-        lambda arena: arena.board_log(suite=suite, limit=limit, cursor=cursor),
-    )
+    async def read(arena: BoardOperations) -> BoardLog:
+        if suite is not None:
+            known = [row.suite for row in (await arena.suites()).suites]
+            if suite not in known:
+                raise NotFound.among("suite", suite, known)
+        return await arena.board_log(suite=suite, limit=limit, cursor=cursor)
+
+    found = call(context, BoardOperations, read)
     if as_json:
         output.print_json(found)
         return
     rows = [
         (
             str(one.number),
-            output.moment(one.at),
+            output.time_cell(one.at),
             one.kind.replace("_", " "),
             f"{one.agent_id}@{one.agent_version}" if one.agent_id else UNKNOWN,
             f"{_rank(one.before)} → {_rank(one.after)}" if one.agent_id else UNKNOWN,
@@ -256,8 +292,8 @@ def show_log(
         )
         for one in found.events
     ]
-    columns = ("no.", "when", "what", "agent", "rank", "why")
-    print_table(columns, rows, right=("no.",), optional=("no.", "rank"), lines=2)
+    columns = ("no.", "when (UTC)", "what", "agent", "rank", "why")
+    print_table(columns, rows, right=("no.",), optional=("no.", "rank"), lines=None)
     if found.next_cursor:
         output.line(f"more with: --cursor {found.next_cursor}")
 

@@ -74,7 +74,7 @@ def _print_history(page: LedgerHistory) -> None:
     rows = [
         (
             str(one.entry_id),
-            output.moment(one.at),
+            output.time_cell(one.at),
             one.kind,
             UNKNOWN if one.task_id is None else str(one.task_id),
             str(one.amount),
@@ -82,7 +82,7 @@ def _print_history(page: LedgerHistory) -> None:
         )
         for one in page.lines
     ]
-    columns = ("entry", "when", "what", "task", "amount", "balance")
+    columns = ("entry", "when (UTC)", "what", "task", "amount", "balance")
     print_table(columns, rows, right=("entry", "task", "amount", "balance"))
     if page.next_cursor:
         output.line(f"more with: --cursor {page.next_cursor}")
@@ -90,7 +90,7 @@ def _print_history(page: LedgerHistory) -> None:
 
 @app.command("audit")
 def audit(context: typer.Context, as_json: Json = False) -> None:
-    """Check every invariant on the raw rows; exit 1 if one is violated."""
+    """Check every invariant on the raw rows. Exit with 1 if one is violated."""
     report = call(context, LedgerOperations, lambda arena: arena.audit())
     output.show(report, _print_audit, as_json=as_json)
     raise typer.Exit(0 if report.is_clean else 1)
@@ -142,7 +142,7 @@ def _move(
 
 @app.command("rebuild")
 def rebuild(context: typer.Context, as_json: Json = False) -> None:
-    """Compute reputations and executions again from the events of all tasks."""
+    """Compute reputations and executions again from the events."""
     rebuilt = call(context, LedgerOperations, lambda arena: arena.rebuild_projections())
     output.show(rebuilt, _print_rebuilt, as_json=as_json)
 

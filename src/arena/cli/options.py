@@ -1,5 +1,6 @@
 """Options of `arena` itself, and those that several commands share."""
 
+import getpass
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +8,9 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+By = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who does it, for the log (default: the user).")
+]
 TestsPath = Annotated[
     list[Path] | None,
     typer.Option("--tests", metavar="PATH", help="One more file or folder of tests (repeatable)."),
@@ -40,8 +44,8 @@ FailOnRegression = Annotated[
     bool,
     typer.Option(
         "--fail-on-regression",
-        help="Exit with 1 if the run is significantly worse than its baseline; about 5 of 100 "
-        "runs without a change do so by chance.",
+        help="Exit with 1 if the run is significantly worse than its baseline; at most about 5 of "
+        "100 runs without a change do so by chance.",
     ),
 ]
 FailOnNewFailure = Annotated[
@@ -76,6 +80,14 @@ class Options:
 
     server: str | None = None
     team: str | None = None
+
+
+def caller() -> str:
+    """Who runs this command, for the log."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run under an id without a name
+        return "operator"
 
 
 def commands(summary: str | None = None) -> typer.Typer:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -117,8 +117,13 @@ def table(title: str, *columns: str, right: Iterable[str] = (), wraps: str | Non
 
 def fitting(screen: Console, wide: Table, narrow: Table) -> Table:
     """The wide table if it fits the screen, else the narrow one."""
+    return wide if fits(screen, wide) else narrow
+
+
+def fits(screen: Console, made: Table) -> bool:
+    """Whether a table fits the screen without wrapping."""
     endless = screen.options.update(max_width=10_000)
-    return wide if screen.measure(wide, options=endless).maximum <= screen.width else narrow
+    return screen.measure(made, options=endless).maximum <= screen.width
 
 
 def status(word: str) -> Text:
@@ -132,8 +137,13 @@ def counted(number: int, word: str) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """A time in the reader's own time zone."""
-    return UNKNOWN if value is None else value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    """A time within a sentence: `2026-11-18 12:00 UTC`."""
+    return UNKNOWN if value is None else f"{time_cell(value).removesuffix(':00')} UTC"
+
+
+def time_cell(value: datetime | None) -> str:
+    """A time in a column of a table, whose heading says that it is UTC."""
+    return UNKNOWN if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def plain(text: str | None) -> Text:

@@ -213,19 +213,20 @@ def _print_list(page: ReviewList) -> None:
     if not page.reviews:
         output.line("no such reviews")
         return
-    columns = ("review", "status", "answered", "since", "until", "what")
+    columns = ("review", "status", "answered", "since (UTC)", "until (UTC)", "what")
     rows = [
         (
             str(review.id),
             output.status(review.status),
             f"{review.answered_count}/{review.item_count}",
-            output.moment(review.created_at),
-            output.moment(review.due_at),
+            output.time_cell(review.created_at),
+            output.time_cell(review.due_at),
             review.title,
         )
         for review in page.reviews
     ]
-    print_table(columns, rows, right=("answered",), optional=("since", "status", "until"))
+    optional = ("since (UTC)", "status", "until (UTC)")
+    print_table(columns, rows, right=("answered",), optional=optional)
     if page.next_cursor:
         output.line(f"more with: --cursor {page.next_cursor}")
 

@@ -112,7 +112,7 @@ def run(
             if gates.options and own and not settings.server:
                 _refuse_problems(await arena.catalog(), own, gates)
             named = await find_baseline(arena, baseline)
-            repeated = await find_rerun(arena, rerun, agent_id, version)
+            repeated = await find_rerun(arena, rerun, agent_id, version, suite)
             request: dict[str, Any] = {**chosen, **filters, "rerun_of": repeated}
             created = await arena.create_run(agent_id, version=version, **request)
             baseline_id = await _baseline_of(arena, named, created)
@@ -121,6 +121,9 @@ def run(
             with resume_hint(context, settings, created.run_id, agents):
                 if end.prints and not as_json:
                     output.console().print(output.plain(_scope(created, settings)), style="dim")
+                if created.partial_because:
+                    reason = f"partial, does not count for the board: {created.partial_because}"
+                    print(reason, file=sys.stderr)
                 await arena.execute_run(created.run_id, wait=False)
                 title = f"{created.agent_id} {created.version}"
                 await follow(arena, created.run_id, title, is_quiet=as_json)

@@ -59,7 +59,7 @@ async def print_run(
         screen.print(output.plain(repeats(details.trials)))
     screen.print(summary(run))
     if compared is not None:
-        print_compared(compared, run)
+        print_compared(compared, run, gate)
     for part in gate.parts if gate else ():
         style = {True: "green", False: "red", None: "yellow"}[part.passed]
         screen.print(output.plain(str(part)), style=style)
@@ -164,6 +164,8 @@ def summary(run: Run) -> Text:
     line = Text.assemble(
         (f"{run.agent_id} {run.agent_version}", "bold"), "  ", output.status(run.state), "  "
     )
+    if run.is_archived:
+        line.append("archived  ", "yellow")
     line.append(f"{run.passed_tests} of {run.total_tests} passed")
     if run.score_percent is not None:
         line.append(f"  score {percent_text(run.score_percent)}", "bold")
@@ -184,6 +186,17 @@ def summary(run: Run) -> Text:
     if run.is_interrupted:
         line.append(f"\ncontinue with: arena runs resume {run.id}")
     return line
+
+
+def provenance_text(run: Run) -> str:
+    """Where a run was executed, where nothing else says that a reported one is a claim."""
+    claim = ", a claim" if run.provenance is Provenance.REPORTED else ""
+    return PROVENANCES[run.provenance] + claim
+
+
+def claim_text(run: Run) -> str:
+    """What to add to a line about a run: that it is reported, if it is."""
+    return f", {provenance_text(run)}" if run.provenance is Provenance.REPORTED else ""
 
 
 def suite_text(run: Run) -> str:

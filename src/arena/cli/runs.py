@@ -43,6 +43,7 @@ from arena.cli.run_report import (
 )
 from arena.cli.tables import print_table
 from arena.errors import InvalidInput
+from arena.operations.boards import BoardOperations
 from arena.operations.pushes import PushOperations, RunPushed
 from arena.operations.runs import RunOperations
 from arena.runs.run import Run, RunStatus
@@ -65,6 +66,10 @@ class ExportFormat(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
     JSON = "json"
+
+
+class PushTargetOperations(PushOperations, BoardOperations):
+    """Operations of a server that a run is pushed to."""
 
 
 class PushedRunOperations(RunOperations, PushOperations):
@@ -107,21 +112,21 @@ def list_runs(
 def _print_runs(runs: Sequence[Run]) -> None:
     rows = {
         "run": [str(run.id) for run in runs],
-        "agent": [run.agent_id for run in runs],
-        "version": [run.agent_version for run in runs],
+        "agent": [f"{run.agent_id}@{run.agent_version}" for run in runs],
         "status": [output.status(run.state) for run in runs],
         "passed": [f"{run.passed_tests}/{run.total_tests}" for run in runs],
         "score": [percent_text(run.score_percent) for run in runs],
         "points": [f"{run.points_earned:g}/{run.points_possible:g}" for run in runs],
         "suite": [suite_text(run) for run in runs],
         "provenance": [PROVENANCES[run.provenance] for run in runs],
-        "started": [output.moment(run.started_at) for run in runs],
+        "started (UTC)": [output.time_cell(run.started_at) for run in runs],
     }
     print_table(
         tuple(rows),
         list(zip(*rows.values(), strict=True)),
         right=("passed", "score", "points"),
-        optional=("provenance", "suite", "points", "version", "started", "passed"),
+        optional=("started (UTC)", "points", "passed"),
+        ids=("run", "suite"),
     )
 
 
@@ -150,7 +155,7 @@ def resume(
     jsonl: JsonlFile = None,
     as_json: Json = False,
 ) -> None:
-    """Resume a run that was interrupted, or that an infrastructure error stopped."""
+    """Resume a run that was interrupted or stopped by an error."""
     files = {"junit": junit, "markdown": markdown, "csv": csv, "jsonl": jsonl}
     gates = Gates.of(fail_under, baseline, fail_on_regression, fail_on_new_failure)
     end = ending(gates, as_json=as_json, **files)
@@ -180,7 +185,7 @@ def export(
         typer.Option("--output", metavar="FILE", help="The file to write (-: standard output)."),
     ] = "-",
 ) -> None:
-    """Write a run and its results to a file: for a CI system, a spreadsheet or a program."""
+    """Write a run to a file for a CI system or another program."""
     # Imported here: the other commands do not export.
     from arena.cli.export.target import Target
 
@@ -221,40 +226,43 @@ def push(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Push a completed run of this machine to a server, which checks it.
+    """Push a completed run to a server.
 
-    Prints the address of the run there. Pushing a run again changes nothing. The token for the
-    server is read from ARENA_TOKEN.
+    The server checks it. Prints the address of the run there. Pushing a run again changes nothing.
+    The token for the server is read from ARENA_TOKEN.
     """
     settings = settings_of(context)
     server = to or settings.server
     if server is None:
         raise InvalidInput("name the server to push to: arena runs push RUN --to URL")
 
-    async def pushed() -> RunPushed:
+    async def pushed() -> tuple[RunPushed, bool]:
         # Read here, whichever server other commands work on.
         here = settings.model_copy(update={"server": None})
         async with open_operations(here, PushedRunOperations) as arena:
             bundle = await arena.run_bundle(await find_run(arena, run))
         there = settings.model_copy(update={"server": server})
-        async with open_operations(there, PushOperations) as target:
-            return await target.push_run(bundle)
+        async with open_operations(there, PushTargetOperations) as target:
+            result = await target.push_run(bundle)
+            return result, (await target.suites()).ranks_reported
 
-    result = wait_for(pushed())
+    result, is_ranked = wait_for(pushed())
     address = f"{server.rstrip('/')}{result.path}"
     if as_json:
         output.print_json({**output.jsonable(result), "url": address})
     else:
-        output.line(f"{address}  {verification_text(result.run)}")
+        rank = "" if is_ranked else "; listed as a claim, not ranked (team setting)"
+        output.line(f"{address}  {verification_text(result.run)}{rank}")
 
 
 @app.command("reexecute")
 def reexecute(
     context: typer.Context, run: RunName, agents: AgentsPath = None, as_json: Json = False
 ) -> None:
-    """Ask the agent of a completed run again, on the same tests, and compare.
+    """Ask the agent of a run again, and compare.
 
-    The agent must be registered where the run is, with the same id and version.
+    The run must be completed, and its tests are used. The agent must be registered where the
+    run is, with the same id and version.
     """
 
     async def repeated(settings: Settings) -> Run:

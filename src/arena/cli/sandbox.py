@@ -22,7 +22,7 @@ def main() -> None:
 
 @app.command()
 def check(as_json: Json = False) -> None:
-    """Try every step of the isolation; report what works, and how to fix what does not."""
+    """Try every step of the isolation. Reports what works, and how to fix what does not."""
     # Without settings or a server: it checks this machine only.
     steps = asyncio.run(probe())
     usable = all(step.works for step in steps if step.required)

@@ -51,7 +51,9 @@ def seal_standard(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Split a standard: public cases with commitments, and hidden cases in a private file.
+    """Split a standard into a public and a private part.
+
+    The public part has commitments to the hidden cases, which are in the private one.
 
     Cases with "hidden": true are hidden. Neither file is overwritten. The judge needs the private
     part; the verdict reveals its cases, and anyone can check that they are the sealed ones.

@@ -1,6 +1,5 @@
 """`arena suites`: the suites, their versions, and how these differ."""
 
-import getpass
 from typing import Annotated
 
 import typer
@@ -8,22 +7,15 @@ import typer
 from arena.catalog.suite import short_version
 from arena.cli import output
 from arena.cli.connection import call
-from arena.cli.options import Json, TestsPath, commands
+from arena.cli.options import Json, TestsPath, caller, commands
 from arena.cli.tables import print_table
+from arena.errors import InvalidInput
 from arena.operations.boards import CURRENT, BoardOperations, SuiteDetails, SuiteDiff
 from arena.text import UNKNOWN
 
 app = commands("Suites: tests that are measured together, on a board of their own.")
 
 SuiteName = Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")]
-
-
-def caller() -> str:
-    """Who runs this command, for the log."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container may run under an id without a name
-        return "operator"
 
 
 @app.command("list")
@@ -36,7 +28,7 @@ def list_suites(context: typer.Context, tests: TestsPath = None, as_json: Json =
     rows = [
         (
             row.suite + (" (default)" if row.is_default else ""),
-            str(row.tests),
+            str(row.tests) if row.version else UNKNOWN,
             row.label or UNKNOWN,
             short_version(row.version) if row.version else UNKNOWN,
             short_version(row.shown_version) if row.shown_version else UNKNOWN,
@@ -54,7 +46,7 @@ def list_suites(context: typer.Context, tests: TestsPath = None, as_json: Json =
 def show(
     context: typer.Context, suite: SuiteName, tests: TestsPath = None, as_json: Json = False
 ) -> None:
-    """Show a suite: its versions, and tests that say little about agents."""
+    """Show a suite. Prints its versions, and tests that say little about agents."""
     found = call(context, BoardOperations, lambda arena: arena.suite(suite), tests=tests)
     if as_json:
         output.print_json(found)
@@ -79,12 +71,12 @@ def _print_versions(found: SuiteDetails) -> None:
             row.label or UNKNOWN,
             str(row.tests),
             str(row.agents),
-            output.moment(row.current_since),
+            output.time_cell(row.current_since),
             "shown" if row.is_shown else "newer" if row.is_newer else "older",
         )
         for row in found.versions
     ]
-    columns = ("version", "label", "tests", "agents", "current since", "board")
+    columns = ("version", "label", "tests", "agents", "current since (UTC)", "board")
     print_table(columns, rows, right=("tests", "agents"), optional=("label",))
 
 
@@ -142,7 +134,7 @@ def _print_diff(found: SuiteDiff) -> None:
 
 @app.command("default")
 def default(context: typer.Context, suite: SuiteName) -> None:
-    """Make a suite the default: its board is the one that is shown first."""
+    """Make a suite the default. Its board is the one that is shown first."""
     done = call(
         context, BoardOperations, lambda arena: arena.choose_default_suite(suite, by=caller())
     )
@@ -153,9 +145,12 @@ def default(context: typer.Context, suite: SuiteName) -> None:
 def reported(
     context: typer.Context,
     rank: Annotated[
-        bool, typer.Option("--rank/--no-rank", help="Whether reported runs are ranked.")
-    ],
+        bool | None,
+        typer.Option("--rank/--no-rank", help="Whether they are ranked; give one of the two."),
+    ] = None,
 ) -> None:
     """Decide whether runs that were pushed from elsewhere are ranked."""
+    if rank is None:
+        raise InvalidInput("give --rank or --no-rank: whether reported runs are ranked")
     done = call(context, BoardOperations, lambda arena: arena.rank_reported(rank, by=caller()))
     output.line(done.message)

@@ -1,6 +1,7 @@
 """Tables that fit the screen."""
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
@@ -15,6 +16,9 @@ GAP = 2
 MIN_LAST_COLUMN = 36
 """Other columns are dropped before the last one gets narrower than this."""
 
+DIGITS = re.compile(r"\b([0-9a-f]{8})(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{4})\b")
+"""The id of a run or the short version of a suite: commands also take the beginning of these."""
+
 LONG = 50
 """An object longer than this is shown on several lines."""
 
@@ -25,16 +29,22 @@ def print_table(
     *,
     right: Collection[str] = (),
     optional: Sequence[str] = (),
-    lines: int = 1,
+    ids: Collection[str] = (),
+    lines: int | None = 1,
 ) -> None:
     """Print a table at most as wide as the screen.
 
-    If the screen is too narrow, columns of `optional` are dropped, the first one first. The last
-    column gets the remaining width and is truncated after `lines` lines.
+    If the screen is too narrow, the ids in columns of `ids` are shortened to 8 digits; then columns
+    of `optional` are dropped, the first one first. The last column gets the remaining width and is
+    truncated after `lines` lines (None: never).
     """
     screen = console()
     cells = [dict(zip(columns, map(_one_line, row), strict=True)) for row in rows]
-    widths = {name: max(len(name), *(row[name].cell_len for row in cells), 0) for name in columns}
+    widths = _widths(columns, cells)
+    if not _fits(widths, columns, screen.width):
+        for row in cells:
+            row.update({name: _shortened(row[name]) for name in ids})
+        widths = _widths(columns, cells)
     kept = _fitting(widths, optional, screen.width)
     last = kept[-1]
     room = screen.width - sum(widths[name] + GAP for name in kept[:-1])
@@ -47,15 +57,27 @@ def print_table(
     screen.print(made)
 
 
+def _widths(columns: Sequence[str], cells: Sequence[Mapping[str, Text]]) -> dict[str, int]:
+    return {name: max(len(name), *(row[name].cell_len for row in cells), 0) for name in columns}
+
+
+def _fits(widths: Mapping[str, int], columns: Sequence[str], width: int) -> bool:
+    fixed = sum(widths[name] + GAP for name in columns[:-1])
+    return fixed + min(widths[columns[-1]], MIN_LAST_COLUMN) <= width
+
+
 def _fitting(widths: Mapping[str, int], optional: Sequence[str], width: int) -> list[str]:
     """The columns that fit."""
     kept = list(widths)
     for name in optional:
-        fixed = sum(widths[other] + GAP for other in kept[:-1])
-        if fixed + min(widths[kept[-1]], MIN_LAST_COLUMN) <= width:
+        if _fits(widths, kept, width):
             break
         kept.remove(name)
     return kept
+
+
+def _shortened(cell: Text) -> Text:
+    return Text(DIGITS.sub(r"\1", cell.plain), style=cell.style)
 
 
 def _one_line(cell: Text | str) -> Text:
@@ -63,11 +85,11 @@ def _one_line(cell: Text | str) -> Text:
     return Text(" ".join(shown.plain.split()), style=shown.style)
 
 
-def _cut(cell: Text, screen: Console, width: int, lines: int) -> Text:
+def _cut(cell: Text, screen: Console, width: int, lines: int | None) -> Text:
     """A text on at most `lines` lines, with an ellipsis if it was truncated."""
     wrapped = cell.wrap(screen, width)
     shown = list(wrapped[:lines])
-    if len(wrapped) > lines:
+    if len(wrapped) > len(shown):
         shown[-1].rstrip()
         shown[-1].append(" …")
         shown[-1].truncate(width, overflow="ellipsis")

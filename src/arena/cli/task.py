@@ -115,7 +115,7 @@ def post(
     key: KeyOption = None,
     as_json: Json = False,
 ) -> None:
-    """Post a task; its reward is locked until it is earned or its time is over."""
+    """Post a task. Its reward is locked until it is earned or its time is over."""
     if key is not None:
         _check_dates(deadline, apply_until, commit_deadline)
     spans = (judge_window, fallback_window, dispute_window, arbiter_window)
@@ -221,7 +221,7 @@ def list_tasks(
 
 @app.command("show")
 def show(context: typer.Context, task: TaskNumber, as_json: Json = False) -> None:
-    """Show a task: its terms, who applied, what happened and where the money went."""
+    """Show a task. Prints its terms, who applied, what happened and where the money went."""
     output.show(
         call(context, TaskOperations, lambda arena: arena.task(task)), print_story, as_json=as_json
     )
@@ -302,7 +302,7 @@ def judge(
     reason: Reason,
     as_json: Json = False,
 ) -> None:
-    """Give the verdict manually; `arena judge --watch` does it by the standard."""
+    """Give the verdict manually. `arena judge --watch` does it by the standard."""
 
     async def decide(arena: TaskOperations) -> Receipt:
         found = (await arena.task(task)).task

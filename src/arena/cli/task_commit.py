@@ -29,7 +29,7 @@ def commit(
     agent: AsAgent = None,
     as_json: Json = False,
 ) -> None:
-    """Commit to a result without showing it; reveal it after the commit deadline."""
+    """Commit to a result without showing it. Reveal it after the commit deadline."""
     if (file is None) == (result_hash is None):
         raise InvalidInput("give either the file with the result or its --result-hash")
     data = None if file is None else read_file(file, max_bytes=MAX_RESULT_BYTES)

@@ -87,7 +87,17 @@ def print_tasks(page: TaskList) -> None:
     if not page.tasks:
         output.line("no tasks here; post one with: arena task post")
         return
-    columns = ("task", "state", "reward", "poster", "agent", "judge", "score", "until", "what")
+    columns = (
+        "task",
+        "state",
+        "reward",
+        "poster",
+        "agent",
+        "judge",
+        "score",
+        "until (UTC)",
+        "what",
+    )
     rows = [
         (
             str(task.id),
@@ -97,7 +107,7 @@ def print_tasks(page: TaskList) -> None:
             task.agent or (f"{task.applicant_count} applied" if task.applicant_count else UNKNOWN),
             f"{task.judge} (self)" if task.is_self_judged else task.judge,
             _score(task),
-            output.moment(task.exit_at),
+            output.time_cell(task.exit_at),
             task.description,
         )
         for task in page.tasks
@@ -106,7 +116,7 @@ def print_tasks(page: TaskList) -> None:
         columns,
         rows,
         right=("task", "reward", "score"),
-        optional=("until", "judge", "poster", "agent"),
+        optional=("until (UTC)", "judge", "poster", "agent"),
     )
     if page.next_cursor:
         output.line(f"more with: --cursor {page.next_cursor}")
@@ -128,16 +138,16 @@ def print_story(story: TaskStory) -> None:
         output.line("\nApplicants, the best first")
         _print_applicants(story.applicants)
     output.line("\nWhat happened")
-    rows = [(output.moment(e.at), e.kind, e.who, _described(e)) for e in story.events]
-    print_table(("when", "what", "who", "why"), rows, lines=3)
+    rows = [(output.time_cell(e.at), e.kind, e.who, _described(e)) for e in story.events]
+    print_table(("when (UTC)", "what", "who", "why"), rows, lines=3)
     output.line("\nMoney")
     moves = [
-        (output.moment(entry.at), entry.kind, posting.account, str(posting.amount))
+        (output.time_cell(entry.at), entry.kind, posting.account, str(posting.amount))
         for entry in story.entries
         for posting in entry.postings
     ]
     heading = f"amount ({task.currency})"
-    print_table(("when", "entry", "account", heading), moves, right=(heading,))
+    print_table(("when (UTC)", "entry", "account", heading), moves, right=(heading,))
 
 
 def _terms(task: Task) -> dict[str, object]:
@@ -194,11 +204,11 @@ def _print_applicants(applicants: Sequence[Applicant]) -> None:
             if one.reputation.win_rate is None
             else f"{100 * one.reputation.win_rate:.0f} %",
             str(one.reputation.judged),
-            output.moment(one.applied_at),
+            output.time_cell(one.applied_at),
         )
         for one in applicants
     ]
-    columns = ("rank", "agent", "version", "average", "won", "judged", "applied")
+    columns = ("rank", "agent", "version", "average", "won", "judged", "applied (UTC)")
     print_table(columns, rows, right=("rank", "average", "won", "judged"))
 
 

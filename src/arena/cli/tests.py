@@ -135,7 +135,7 @@ def lint_files(
 
 @app.command("audit")
 def audit_tests(context: typer.Context, tests: TestsPath = None, as_json: Json = False) -> None:
-    """Report each active test that an agent that does nothing passes; exit with 1 if any."""
+    """Report tests that can be passed by doing nothing. Exit with 1 if there are any."""
 
     async def audit(arena: TestOperations) -> TestAudit:
         while (report := await arena.audit_tests()).pending:

@@ -124,7 +124,7 @@ class BoardOperations(OperationGroup):
         known = await self.arena.boards.suites(self.team)
         catalog = self.arena.catalog.current
         if suite not in known and suite not in catalog.suite_names:
-            raise NotFound.among("suite", suite, (*catalog.suite_names, *known))
+            raise NotFound.among("suite", suite, {*catalog.suite_names, *known})
         team = await self.arena.boards.team(self.team)
         row = self._suite_row(suite, known.get(suite, []), team.default_suite)
         quality = None

@@ -58,6 +58,8 @@ class RunCreated:
     """Whether it covers every test of the suite that applies to the agent: only then it counts."""
     files: list[str] = field(default_factory=list[str])
     """Where the tests of the suite are."""
+    partial_because: str | None = None
+    """Why the tests are not those that the suite usually has; null if they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +171,12 @@ class RunOperations(RunWatchOperations):
             suite_version=run.suite_version,
             is_full=run.is_full,
             files=[self._shown(file) for file in self.arena.catalog.current.suite(run.suite).files],
+            partial_because=None if run.is_full else await self._partial_because(request),
         )
+
+    async def _partial_because(self, request: RunRequest) -> str | None:
+        suite = await self.arena.executor.suite_of(request)
+        return replace(suite, unread=tuple(map(self._shown, suite.unread))).partial_because
 
     @post(
         "/api/benchmarks/run/{run_id}/execute",

@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from arena.catalog.loader import IDENTIFIER, SuiteName, Word
+from arena.catalog.loader import IDENTIFIER, Label, SuiteName
 from arena.content.canonical import canonical, read_canonical
 from arena.content.errors import NotCanonical
 from arena.documents.problem import KeyPath
@@ -53,7 +53,7 @@ class SuitePart:
 
     name: SuiteName
     version: Hash
-    label: Word | None
+    label: Label | None
     manifest: Annotated[dict[TestId, Hash], Field(min_length=1, max_length=MAX_LINES)]
     """The fingerprint of each test, by id."""
 

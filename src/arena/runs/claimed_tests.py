@@ -47,7 +47,8 @@ Fact = (
     | None
     | Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)]
 )
-Environment = Annotated[dict[Annotated[str, Field(max_length=50)], Fact], Field(max_length=50)]
+FactName = Annotated[str, Field(pattern=r"^[a-z_]+$", max_length=50)]
+Environment = Annotated[dict[FactName, Fact], Field(max_length=50)]
 
 
 class Names(BaseModel):

@@ -61,7 +61,10 @@ class RunComparison:
     interval: Interval | None
     """Of the difference, in per cent (95 %)."""
     p_value: float | None
-    """Two-sided and exact: that they differ; null without common tests."""
+    """Two-sided and exact: that they differ; null without common tests. From as many trials of each
+    test as both runs have, the first ones."""
+    unmatched_tests: int
+    """How many tests have more trials in one of the runs; the p-value leaves the rest out."""
     significant: bool
     """Whether the p-value is below 0.05."""
     power: Power | None
@@ -115,6 +118,7 @@ def compare(
         difference=None if pair.difference is None else 0.0 - pair.difference,
         interval=pair.interval.mirrored().rounded() if pair.interval else None,
         p_value=pair.p_value,
+        unmatched_tests=changes.unmatched_tests,
         significant=pair.significant,
         power=pair.power,
         worse=changes.worse,

@@ -7,6 +7,7 @@ from arena.catalog.suite import SuiteDifference, short_version
 from arena.runs.comparison import RunComparison
 from arena.runs.environment import EnvironmentDifference
 from arena.runs.run import Run
+from arena.scoring.board import Provenance
 from arena.scoring.intervals import Interval
 from arena.scoring.power import Power
 from arena.scoring.regression import ChangedTest
@@ -38,6 +39,12 @@ class Note:
 
     def __str__(self) -> str:
         return f"{self.label}: {self.detail}"
+
+
+UNMATCHED_TRIALS = Note(
+    label="p-value",
+    detail="from as many trials of each test as both runs have, the first ones",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +84,8 @@ def run_text(run: Run) -> str:
     """A run on one line."""
     passed = f"{run.passed_tests} of {run.total_tests} passed, {percent_text(run.score_percent)}"
     suite = f"{run.suite} {short_version(run.suite_version)}".strip()
-    return f"{run.agent_id} {run.agent_version}, run {run.id}, {suite}: {passed}"
+    claim = ", reported, a claim" if run.provenance is Provenance.REPORTED else ""
+    return f"{run.agent_id} {run.agent_version}, run {run.id}, {suite}{claim}: {passed}"
 
 
 def changes_between(comparison: RunComparison) -> list[Changes]:
@@ -115,6 +123,8 @@ def comparison_notes(comparison: RunComparison) -> Iterator[Note]:
     first, second = comparison.first, comparison.second
     if comparison.power:
         yield detectable_note(comparison.power, "difference")
+    if comparison.unmatched_tests:
+        yield UNMATCHED_TRIALS
     yield from only_notes(comparison.only_first, comparison.only_second)
     yield from whole_notes(first, second)
     yield from difference_notes(first, second, comparison.suite_difference, comparison.environment)
@@ -147,7 +157,9 @@ def difference_notes(
     if first.suite != second.suite:
         yield Note(label="different suites", detail=f"{first.suite} → {second.suite}")
     elif suite_difference is not None:
-        yield Note(label="the suite changed since", detail=str(suite_difference))
+        before, after = (short_version(run.suite_version) for run in (first, second))
+        label = f"the suite changed from {before} to {after}"
+        yield Note(label=label, detail=str(suite_difference))
     elif first.suite_version != second.suite_version:
         versions = (short_version(run.suite_version) for run in (first, second))
         yield Note(label="different versions of the suite", detail=" → ".join(versions))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from arena.agents.registry import Registry
 from arena.catalog.catalog import Catalog
 from arena.catalog.live import LiveCatalog
 from arena.catalog.selection import check_tags, described, selected
+from arena.catalog.suite import Suite
 from arena.catalog.test import Test
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.evaluation.standard import TestCases, leaves
@@ -34,7 +36,7 @@ from arena.runs.records.runs import (
 )
 from arena.runs.run import Run, RunRequest, RunStatus
 from arena.scoring.board import Provenance
-from arena.scoring.records.suites import team_board
+from arena.scoring.records.suites import is_elsewhere, team_board
 from arena.settings import Settings
 from arena.store.database import shielded
 
@@ -78,7 +80,7 @@ class RunExecutor:
         agent = self._registry.find(request.agent_id, request.version)
         catalog = self._catalog.current
         rerun = await self._rerun(request)
-        suite = catalog.suite(await self._suite_name(catalog, agent, request, rerun))
+        suite = await self._suite(catalog, agent, request, rerun)
         tests = _chosen(catalog, agent, request, suite.name, rerun)
         environment = environment_of(self._settings, agent, tests, request.concurrency)
         new = NewRun(
@@ -96,6 +98,23 @@ class RunExecutor:
         run = await create_run(self._database, new, tests, suite)
         self._created = run.id, tests
         return run
+
+    async def suite_of(self, request: RunRequest) -> Suite:
+        """The suite that a run with this request is of."""
+        agent = self._registry.find(request.agent_id, request.version)
+        return await self._suite(self._catalog.current, agent, request, await self._rerun(request))
+
+    async def _suite(
+        self,
+        catalog: Catalog,
+        agent: AgentDefinition,
+        request: RunRequest,
+        rerun: Collection[str] | None,
+    ) -> Suite:
+        suite = catalog.suite(await self._suite_name(catalog, agent, request, rerun))
+        async with self._database.reading() as connection:
+            found = await is_elsewhere(connection, request.team_id, suite)
+        return replace(suite, is_elsewhere=True) if found else suite
 
     async def _rerun(self, request: RunRequest) -> frozenset[str] | None:
         """The tests that failed in the run to repeat; None for a request that repeats none."""

@@ -45,6 +45,7 @@ from arena.runs.records.reader import RunReader
 from arena.runs.replaying import NO_ANSWER, Replay, Replayed
 from arena.runs.run import Result, Run
 from arena.runs.verdicts import judged_fields
+from arena.scoring.board import Provenance
 from arena.settings import Settings
 from arena.team import working_for
 
@@ -141,7 +142,7 @@ class Pushing:
         with working_for(team_id):
             bundle = await WRITES.run(open_bundle, data)
             digest = await WRITES.run(lambda: bundle.run_digest)
-            source, count = bundle.header.run.id, bundle.header.results
+            source, count = _origin(bundle.header.run), bundle.header.results
             known = await find_pushed(self._database, team_id, source, digest)
             if known is not None:
                 return known
@@ -168,7 +169,8 @@ class Pushing:
     async def _receive(self, team_id: str, bundle: Bundle, digest: str) -> Run:
         tests = await check_tests(bundle)
         totals, replay = Totals(), Replay(sandbox=self._sandbox)
-        run_id = pushed_id(team_id, bundle.header.run.id)
+        source = _origin(bundle.header.run)
+        run_id = pushed_id(team_id, source)
         with tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES) as spool:
             async for number, line in read_results(bundle):
                 checked = await _check_line(f"line {number}", bundle.header, tests, line, replay)
@@ -185,7 +187,7 @@ class Pushing:
             await self._store_contents(spool)
             run = ReportedRun(
                 team_id=team_id,
-                source_run_id=bundle.header.run.id,
+                source_run_id=source,
                 bundle_digest=digest,
                 columns=_columns(bundle.header.run, tests, totals, replay),
                 tests=[claimed.test for claimed in tests.by_id.values()],
@@ -203,6 +205,12 @@ class Pushing:
         for _, contents in _spooled(spool):
             for content in contents:
                 await WRITES.run(self._content.local.put, content)
+
+
+def _origin(run: Run) -> UUID:
+    """The id of a run where it was executed: a server passes on what was pushed to it."""
+    is_passed_on = run.provenance is Provenance.REPORTED and run.source_run_id is not None
+    return run.source_run_id if is_passed_on and run.source_run_id else run.id
 
 
 async def _check_line(

@@ -6,7 +6,6 @@ the cluster as their unit, so copies of a test add no certainty.
 """
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -24,6 +23,8 @@ from arena.scoring.trials import TrialCounts
 SMALLEST_SIZE = 0.01
 """Of a widened share, in units: its interval is practically the whole scale."""
 
+FINE_UNIT = 1_000_000
+"""A millionth of a pass rate, where tests have different numbers of trials."""
 ROUNDING = 1e-9
 """Sizes that differ by less are equal: one is computed by way of another share."""
 
@@ -51,26 +52,27 @@ def connected(labels: Iterable[Collection[str]]) -> list[int]:
     return [numbers.setdefault(root(place), len(numbers)) for place in range(len(parents))]
 
 
+def rate_unit(trials: Collection[int]) -> int:
+    """What a test that always passes adds to a benchmark: the same for every test.
+
+    Pass rates are whole numbers of it: exactly if all tests have the same number of trials.
+    """
+    return next(iter(trials)) if len(set(trials)) == 1 else FINE_UNIT
+
+
 def share_of_tests(counts: Sequence[TrialCounts]) -> Share:
     """The share of trials that passed, with a unit per cluster; for `share_interval`.
 
-    Part and whole are passes and trials. If clusters have different numbers of tests, the sums of
-    squares are those of `clustered_share`.
+    On a board every test weighs the same; here every trial does, as in the score of a run.
+
+    Part and whole are passes and trials.
     """
     numbers = connected([one.cluster] if one.cluster else [] for one in counts)
     sums: dict[int, tuple[int, int]] = {}
     for number, one in zip(numbers, counts, strict=True):
         passed, trials = sums.get(number, (0, 0))
         sums[number] = passed + one.passed, trials + one.trials
-    sizes = Counter(numbers)
-    return share_of_clusters([(*sums[number], sizes[number]) for number in sums])
-
-
-def share_of_clusters(clusters: Sequence[tuple[int, int, int]]) -> Share:
-    """The share of clusters, each with its passes, trials and number of tests."""
-    groups = [(passed, trials) for passed, trials, _ in clusters]
-    is_even = len({tests for _, _, tests in clusters}) <= 1
-    return Share.of_groups(groups) if is_even else clustered_share(groups)
+    return clustered_share(list(sums.values()))
 
 
 def clustered_share(groups: Sequence[tuple[int, int]]) -> Share:

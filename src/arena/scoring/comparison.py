@@ -7,6 +7,7 @@ difference would have to be to be found.
 """
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -50,6 +51,7 @@ class ComparedPair:
     interval: Interval | None
     """Of the difference, in per cent."""
     p_value: float | None
+    """From as many trials of each test as both have, the first ones."""
     adjusted_p_value: float | None
     """Adjusted by Holm's method for the number of pairs."""
     significant: bool
@@ -62,7 +64,7 @@ class ComparedPair:
     """Independent units among the common tests: tests of one group, or with the same prompt and
     standard, are one."""
     power: Power | None = None
-    """What the common tests could detect; null if there are none."""
+    """What the common tests could detect, with this number of pairs; null if there are none."""
 
     @property
     def ahead(self) -> str | None:
@@ -108,7 +110,10 @@ def compare(
         raise InvalidInput(f"compared with itself: {', '.join(twice)}; name each agent once")
     present = [name for name in names if name in known]
     contenders = [Contender(name=name, tests=known[name][1]) for name in present]
-    pairs = _adjusted([compare_pair(a, b) for a, b in itertools.combinations(contenders, 2)])
+    count = math.comb(len(contenders), 2)
+    pairs = _adjusted(
+        [compare_pair(a, b, pairs=count) for a, b in itertools.combinations(contenders, 2)]
+    )
     entries = [known[name][0] for name in present]
     winner = find_winner(entries)
     return Comparison(
@@ -139,13 +144,16 @@ def find_winner(entries: Sequence[BoardEntry]) -> BoardEntry | None:
     return leaders[0] if len(scored) > 1 and len(leaders) == 1 else None
 
 
-def compare_pair(first: Contender, second: Contender) -> ComparedPair:
-    """Compare two on the tests both ran; without common tests there is no difference."""
+def compare_pair(first: Contender, second: Contender, *, pairs: int = 1) -> ComparedPair:
+    """Compare two on the tests both ran; without common tests there is no difference.
+
+    They are one of `pairs` pairs, which makes a difference harder to detect.
+    """
     pairing = pair_up(first.tests, second.tests, names=(first.name, second.name))
     clusters = pairing.clusters
     one, two = clusters.shares()
     interval = clusters.interval()
-    p_value = sign_flip_p_value(clusters.differences) if pairing.tests else None
+    p_value = sign_flip_p_value(pairing.swappable().differences) if pairing.tests else None
     return ComparedPair(
         first=first.name,
         second=second.name,
@@ -158,7 +166,7 @@ def compare_pair(first: Contender, second: Contender) -> ComparedPair:
         p_value=p_value,
         adjusted_p_value=p_value,
         significant=_is_significant(p_value),
-        power=paired_power(pairing, alpha=SIGNIFICANCE) if pairing.tests else None,
+        power=paired_power(pairing, alpha=SIGNIFICANCE / pairs) if pairing.tests else None,
         differing=[
             DifferingTest(
                 test_id=one.test_id,

@@ -54,7 +54,7 @@ class BoardEventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """Where an agent version stood on the default board."""
+    """Where an agent version stood on the board of an event's suite, else on the default one."""
 
     rank: int | None
     overall_score: float | None
@@ -89,7 +89,8 @@ class BoardEvent:
     suite_version: str | None
     run_id: UUID | None
     before: Position | None
-    """On the default board; null if it was not there, or if the event is of no single agent."""
+    """On the board of its suite, else on the default board; null if it was not there, or if the
+    event is of no single agent."""
     after: Position | None
 
 

@@ -134,6 +134,23 @@ class Pairing:
     only_first: list[str]
     only_second: list[str]
 
+    @property
+    def unmatched_tests(self) -> int:
+        """How many tests have more trials on one side than on the other."""
+        return sum(one.trials != two.trials for one, two in self.tests)
+
+    def swappable(self) -> PairedClusters:
+        """The clusters with as many trials of each test on both sides: the first ones.
+
+        A paired test asks what would be if the two results of a cluster were swapped. One trial
+        cannot be swapped with five: the mean of five lies closer to their rate.
+        """
+        if not self.unmatched_tests:
+            return self.clusters
+        return clusters_of(
+            [(one.first(two.trials), two.first(one.trials)) for one, two in self.tests]
+        )
+
 
 def pair_up(
     first: Sequence[TrialCounts],

@@ -6,7 +6,7 @@ from typing import Self
 
 from arena.errors import InvalidInput
 from arena.scoring.intervals import Interval
-from arena.scoring.pairing import TestPair, pair_up
+from arena.scoring.pairing import Pairing, TestPair, pair_up
 from arena.scoring.power import Power, fewest_clusters, paired_power
 from arena.scoring.significance import one_sided_mid_p_value
 from arena.scoring.trials import TrialCounts
@@ -43,14 +43,17 @@ class Regression:
     """A run beside its baseline, on the tests that both have and that are not quarantined."""
 
     is_regression: bool
-    """Whether the p-value is below `alpha`."""
+    """Whether it is worse, and the p-value is below `alpha`."""
     can_detect: bool
     """Whether any result could be a regression: false if fewer clusters can get worse than the
     smallest p-value takes."""
     alpha: float
     """The rate of false alarms when nothing has changed."""
     p_value: float | None
-    """One-sided: that the run is worse; null without common tests."""
+    """One-sided: that the run is worse; null without common tests. From as many trials of each test
+    as both runs have, the first ones."""
+    unmatched_tests: int
+    """How many tests have more trials in one of the runs; the p-value leaves the rest out."""
     common_tests: int
     clusters: int
     difference: float | None
@@ -95,20 +98,23 @@ def regression(
     pairing = pair_up(baseline, now, names=("the baseline", "the run"), without=apart)
     clusters = pairing.clusters
     # First minus second is baseline minus now: above 0 is worse.
-    p_value = one_sided_mid_p_value(clusters.differences) if pairing.tests else None
+    swappable = pairing.swappable()
+    p_value = one_sided_mid_p_value(swappable.differences) if pairing.tests else None
     interval = clusters.interval()
     changes = _changes(pairing.tests, clusters.unit)
     return Regression(
-        is_regression=p_value is not None and p_value < alpha,
-        can_detect=sum(passed > 0 for passed in clusters.first)
+        # Also over all trials it must be worse: the p-value may leave some of them out.
+        is_regression=p_value is not None and p_value < alpha and sum(clusters.differences) > 0,
+        can_detect=sum(passed > 0 for passed in swappable.first)
         >= fewest_clusters(alpha, is_two_sided=False),
         alpha=alpha,
         p_value=p_value,
+        unmatched_tests=pairing.unmatched_tests,
         common_tests=len(pairing.tests),
         clusters=len(clusters.sizes),
         difference=None if clusters.difference is None else 0.0 - clusters.difference,
         interval=interval.mirrored().scaled(100).rounded() if interval else None,
-        power=paired_power(pairing, alpha=alpha, is_two_sided=False) if pairing.tests else None,
+        power=_power(pairing, alpha) if pairing.tests else None,
         worse=[test for change, test in changes if change < 0],
         better=[test for change, test in reversed(changes) if change > 0],
         flaky=[ChangedTest.of(pair) for pair in pairing.tests if pair[0].flaky or pair[1].flaky],
@@ -117,6 +123,12 @@ def regression(
         only_baseline=pairing.only_first,
         only_now=pairing.only_second,
     )
+
+
+def _power(pairing: Pairing, alpha: float) -> Power:
+    """What the gate can detect: no more than the baseline has to lose."""
+    rate = pairing.clusters.shares()[0].value or 0.0
+    return paired_power(pairing, alpha=alpha, is_two_sided=False, most=rate)
 
 
 def _changes(tests: Sequence[TestPair], unit: int) -> list[tuple[int, ChangedTest]]:

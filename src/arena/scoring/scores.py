@@ -248,7 +248,9 @@ class Scores:
     async def run_share(self, run_id: UUID) -> Share:
         """Passes of trials of a run, a unit per cluster of tests."""
         async with self._database.reading() as connection:
-            stored = await outcomes.stored_share(connection, run_id)
+            stored = None
+            if await outcomes.has_equal_trials(connection, run_id):
+                stored = await outcomes.stored_share(connection, run_id)
             return stored or share_of_tests(await outcomes.test_counts(connection, run_id))
 
     @shielded

@@ -13,6 +13,9 @@ from arena.scoring.intervals import CONFIDENCE, Interval, share_interval
 
 EXACT_WORK_BITS = 5_000_000_000
 """Work limit of the exact sign-flip count, a fraction of a second; above, the normal curve."""
+FEW_DIFFERENCES = 20
+"""Up to this many, every sign pattern is looked at if the differences are too large to count: the
+normal curve could find a difference between tests that are too few for any."""
 EXACT_PAIRS = 10_000
 """Discordant pairs up to which McNemar's test is exact; above, the normal curve."""
 
@@ -56,10 +59,10 @@ def sign_flip_p_value(differences: Sequence[int]) -> float:
     if max(sizes) == 1:
         more = (len(sizes) + observed) // 2
         return mcnemar_p_value(more, len(sizes) - more)
-    if len(sizes) ** 2 * sum(sizes) > EXACT_WORK_BITS:
-        return _normal_p_value(observed, squares=sum(size * size for size in sizes))
     if not observed:
         return 1.0
+    if not _is_countable(sizes):
+        return _normal_p_value(observed, squares=sum(size * size for size in sizes))
     above, equal = _count_patterns(sizes, observed)
     return min(1.0, 2 * (above + equal) / 2 ** len(sizes))
 
@@ -79,11 +82,11 @@ def one_sided_mid_p_value(differences: Sequence[int]) -> float:
     step = math.gcd(*sizes)
     sizes = [size // step for size in sizes]
     observed = sum(differences) // step
-    if len(sizes) ** 2 * sum(sizes) > EXACT_WORK_BITS:
+    if not _is_countable(sizes):
         # One division of integers, because a float may not hold either of them. No correction for
         # the steps of the sum: counting the observed one half is that correction.
         deviations = math.sqrt(observed**2 / (2 * sum(size * size for size in sizes)))
-        return math.erfc(math.copysign(deviations, observed)) / 2
+        return math.erfc(deviations if observed > 0 else -deviations) / 2
     above, equal = _count_patterns(sizes, observed)
     return (2 * above + equal) / 2 ** (len(sizes) + 1)
 
@@ -150,10 +153,24 @@ def _unit_variance(share: Share) -> float:
     return spread / (share.whole**2 * share.whole_squares) if share.whole else 0.0
 
 
-def _count_patterns(sizes: list[int], observed: int) -> tuple[int, int]:
-    """How many sign patterns have a sum above `observed`, and how many exactly that sum.
+def _is_countable(sizes: Sequence[int]) -> bool:
+    return len(sizes) <= FEW_DIFFERENCES or len(sizes) ** 2 * sum(sizes) <= EXACT_WORK_BITS
 
-    Counted by subset sums. One big integer holds all the counts side by side, `width` bits each:
+
+def _count_patterns(sizes: list[int], observed: int) -> tuple[int, int]:
+    """How many sign patterns have a sum above `observed`, and how many exactly that sum."""
+    if len(sizes) ** 2 * sum(sizes) > EXACT_WORK_BITS:
+        sums = [0]
+        for size in sizes:
+            sums = [one + size for one in sums] + [one - size for one in sums]
+        return sum(one > observed for one in sums), sums.count(observed)
+    return _count_subsets(sizes, observed)
+
+
+def _count_subsets(sizes: list[int], observed: int) -> tuple[int, int]:
+    """The same, counted by subset sums.
+
+    One big integer holds all the counts side by side, `width` bits each:
     adding it to itself shifted by a size is one step of the usual table, at the speed of native
     arithmetic.
     """

@@ -6,7 +6,7 @@ least one of k trials passes (pass@k: the best of k), and that all k pass (pass^
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from arena.errors import InvalidInput
@@ -23,11 +23,25 @@ class TrialCounts:
     passed: int
     cluster: str = ""
     """Tests with the same cluster are no independent evidence; empty: the test is its own."""
+    passed_trials: frozenset[int] | None = None
+    """The numbers of the trials that passed, from 1; None if they are not known."""
 
     @property
     def flaky(self) -> bool:
         """Whether some trials passed and some did not."""
         return 0 < self.passed < self.trials
+
+    def first(self, trials: int) -> "TrialCounts":
+        """Only the first `trials` of them."""
+        if trials >= self.trials:
+            return self
+        if self.passed_trials is None and 0 < self.passed < self.trials:
+            raise InvalidInput(f"test {self.test_id!r}: which of its trials passed is not known")
+        numbers = self.passed_trials
+        if numbers is None:
+            numbers = frozenset(range(1, self.passed + 1))
+        kept = frozenset(number for number in numbers if number <= trials)
+        return replace(self, trials=trials, passed=len(kept), passed_trials=kept)
 
     def __post_init__(self) -> None:
         if not 0 <= self.passed <= self.trials or not self.trials:

@@ -51,11 +51,6 @@ tests:
     tags: [prose]
     agents: [nobody]
     expected: {contains: [hello]}
-  - id: std_free
-    name: Costs nothing
-    prompt: Say yes
-    agents: [thrifty]
-    expected: {contains: ["yes"]}
   - id: std_list
     name: A press release
     prompt: Write a press release.
@@ -65,6 +60,16 @@ tests:
     expected:
       items: [Names the product, Has a quote, <b>Is short</b>]
 """
+FREE = """
+category: standards
+suite: free
+tests:
+  - id: std_free
+    name: Costs nothing
+    prompt: Say yes
+    agents: [thrifty]
+    expected: {contains: ["yes"]}
+"""
 SONG = {"type": "checklist", "items": ["It rhymes", "It is short", "It is new"]}
 BROKEN = "category: broken\ntests:\n  - id: bad one\n    name: Bad\n    prompt: hm\n"
 
@@ -72,6 +77,8 @@ BROKEN = "category: broken\ntests:\n  - id: bad one\n    name: Bad\n    prompt: 
 def add_files(home: Path) -> None:
     """Test files of every kind, one of them broken, and an agent whose work people judge."""
     (home / "benchmarks" / "standards.yaml").write_text(STANDARDS)
+    # A suite of its own: only an agent with a rank is on the chart of costs.
+    (home / "benchmarks" / "free.yaml").write_text(FREE)
     (home / "benchmarks" / "zz_broken.yaml").write_text(BROKEN)
     write_agent(home / "agents", "writer", "return 'The Arena 3000: <b>buy it</b>.'")
     free = "return {'output': 'yes', 'usage': {'cost_usd': 0.0}}"

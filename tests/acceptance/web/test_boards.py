@@ -208,7 +208,7 @@ def test_the_history_says_why_and_opens_the_board_of_that_moment(visit: Visit):
     expect(page.get_by_role("note").first).to_contain_text("The board as it was on")
     expect(_row(page, "Leaderboard", "parrot")).to_be_visible()
     expect(_row(page, "Leaderboard", "speller")).to_contain_text("1 run ·")
-    page.get_by_role("link", name="Show the board of now").click()
+    page.get_by_role("link", name="Show the current board").click()
     expect(_row(page, "Leaderboard", "speller")).to_contain_text("latest of 2 runs")
 
 
@@ -332,6 +332,95 @@ def test_agents_are_compared_on_the_chosen_suite(visit: Visit):
     expect(page.get_by_text("did equally well on each of the 1 test that both ran")).to_be_visible()
 
 
+def test_the_chart_shows_the_benchmark_and_greys_what_has_no_rank(visit: Visit):
+    page = visit.go("/leaderboard?suite=letters")
+    card = page.get_by_role("region", name="Benchmark scores")
+    expect(card).to_contain_text("Entries without a rank are grey and come last.")
+    labels = card.locator("svg[role=img] text").all_text_contents()
+    assert labels[:3:2] == ["speller 1.0.0", "stutterer 1.0.0"]
+    assert labels[1].startswith("33.3 (")
+    assert labels[3].startswith("not ranked · 100.0 (")
+    expect(_row(page, "Leaderboard", "stutterer")).to_contain_text("provisional")
+
+
+def test_a_moment_that_is_no_date_leads_to_the_current_board(visit: Visit):
+    page = visit.go("/leaderboard?suite=words&at=foo")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("'foo' is not a date")
+    expect(alert).not_to_contain_text("query.at")
+    visit.check_every_look()
+    alert.get_by_role("link", name="Show the current board").click()
+    expect(page).to_have_url(re.compile(r"/leaderboard\?suite=words$"))
+    expect(_row(page, "Leaderboard", "speller")).to_be_visible()
+
+
+@in_both_looks
+def test_a_card_shows_the_benchmark_and_the_run_behind_it(visit: Visit):
+    page = visit.go("")
+    speller = page.get_by_role("article", name="Speller", exact=True)
+    expect(speller).to_contain_text("Benchmark · words")
+    expect(speller.get_by_text("87.5", exact=True)).to_be_visible()
+    # Not its latest run, which is partial.
+    expect(speller.get_by_role("link", name="Benchmark run: 7 of 8 passed")).to_be_visible()
+    expect(speller.get_by_text("partial", exact=True)).to_have_count(0)
+    parrot = page.get_by_role("article", name="Parrot", exact=True)
+    expect(parrot.get_by_text("archived", exact=True)).to_be_visible()
+    visit.check_no_overflow()
+
+
+def test_a_vote_alone_is_no_achievement(visit: Visit, server: httpx2.Client):
+    vote = {"agent_id": "ai-assistant", "rating": 4, "user_id": "ada"}
+    assert server.post("/api/benchmarks/feedback", json=vote).status_code == 200
+    page = visit.go("")
+    card = page.get_by_role("article", name="AI assistant")
+    expect(card).to_contain_text("Not ranked: no complete run")
+    expect(card).not_to_contain_text("Overall")
+    page = visit.go("/leaderboard?suite=words")
+    row = _row(page, "Leaderboard", "ai-assistant")
+    expect(row.get_by_role("cell").nth(3)).to_have_text("–")
+    expect(row.get_by_text("provisional", exact=True)).to_be_visible()
+    # The interval of the rating is in stars, as the rating itself.
+    low, high = map(float, row.get_by_role("cell").nth(4).inner_text().split("\n")[-1].split("–"))
+    assert 1 <= low < 4 < high <= 5
+    card = page.get_by_role("region", name="Benchmark scores")
+    expect(card).to_contain_text("1 entry without a benchmark score is left out.")
+    page = visit.go("/agents/ai-assistant?suite=words")
+    expect(page.get_by_text("No version has a benchmark score on this board.")).to_be_visible()
+
+
+def test_versions_are_in_order_and_reported_ones_are_marked(visit: Visit):
+    page = visit.page
+    page.route(re.compile(r"/api/benchmarks/leaderboard\?"), _versions)
+    page = visit.go("/agents/speller?suite=words")
+    card = page.get_by_role("region", name="Version history")
+    expect(card).to_contain_text("Grey: reported from elsewhere, a claim.")
+    names = card.locator("svg[role=img] text").all_text_contents()
+    assert [name for name in names if "." in name] == ["1.0.0-rc.2", "1.0.0", "2.1.0", "10.0.0"]
+    card.get_by_role("button", name="Show as table").click()
+    rows = card.get_by_role("row").filter(has_text="reported: a claim")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("2.1.0")
+    visit.check_every_look()
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def _versions(route: Any) -> None:
+    """The board as the server sends it, with versions that have no file here."""
+    response = route.fetch()
+    board = response.json()
+    entry = board["leaderboard"][0]
+    board["leaderboard"] = [
+        {**entry, "agent_version": version, "provenance": provenance}
+        for version, provenance in (
+            ("10.0.0", "run_here"),
+            ("2.1.0", "reported"),
+            ("1.0.0", "run_here"),
+            ("1.0.0-rc.2", "run_here"),
+        )
+    ]
+    route.fulfill(response=response, json=board)
+
+
 @in_both_looks
 def test_a_run_from_elsewhere_is_marked_as_a_claim(
     visit: Visit, server: httpx2.Client, tmp_path: Path
@@ -347,6 +436,7 @@ def test_a_run_from_elsewhere_is_marked_as_a_claim(
     expect(row).to_contain_text("Reported from elsewhere, and this team does not rank reported")
     row.get_by_role("link", name="91.7").click()
     expect(page.get_by_text("12 of 12 verdicts replayed here with the same")).to_be_visible()
+    expect(page.get_by_text("Environment (as stated by the sender)")).to_be_visible()
     visit.check_every_look()
 
 

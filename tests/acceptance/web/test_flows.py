@@ -31,7 +31,7 @@ def test_run_a_benchmark(visit_as: Callable[..., Visit], server: httpx2.Client, 
     page = visit_as(look).go()
     card = page.get_by_role("article", name="QA set-top box manager")
     card.get_by_role("button", name="Benchmark").click()
-    expect(card.get_by_text(re.compile(r"Last run: \d+ of 12 passed"))).to_be_visible()
+    expect(card.get_by_text(re.compile(r"Benchmark run: \d+ of 12 passed"))).to_be_visible()
     page.get_by_role("link", name="Benchmarks", exact=True).click()
     row = page.get_by_role("row").filter(has_text="qa-stb-manager").first
     expect(row).to_contain_text("completed")

@@ -33,6 +33,7 @@ def addresses(server: httpx2.Client) -> dict[str, str]:
         "suite": "/suites/custom",
         "no such suite": "/suites/none-such",
         "agent": "/agents/scribe",
+        "agent on the board of a suite": "/agents/scribe?suite=custom",
         "agent without history": "/agents/slow",
         "run": found["scribe"],
         "run with trials": f"{found['coin']}?flaky=true",
@@ -97,7 +98,7 @@ def test_a_long_description_ends_after_three_lines(passing_visit: Visit):
     assert lines == pytest.approx(3, abs=0.1)
 
 
-@pytest.mark.parametrize("name", ["leaderboard", "agent"])
+@pytest.mark.parametrize("name", ["leaderboard", "agent on the board of a suite"])
 def test_a_chart_can_be_shown_as_a_table(visit: Visit, addresses: dict[str, str], name: str):
     page = visit.go(addresses[name])
     buttons = page.get_by_role("button", name="Show as table")

@@ -20,7 +20,7 @@ def run_of(shell: Shell, agent: str) -> str:
     return str(shell.json("runs", "list", "--agent", agent)["runs"][0]["id"])
 
 
-@pytest.fixture(params=[(380, "dark"), (1600, "light")], ids=str)
+@pytest.fixture(params=[(380, "dark"), (1024, "light"), (1600, "light")], ids=str)
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     """A page that records its requests and errors."""
     width, scheme = request.param
@@ -54,6 +54,7 @@ def test_a_run_opens_from_disk_and_is_filtered(shell: Shell, page: Page, tmp_pat
     page.goto((tmp_path / "out" / "index.html").as_uri())
     expect(page.get_by_role("heading", level=1)).to_have_text("scribe 2.0.0")
     expect(page.get_by_text("24 of 24 shown")).to_be_visible()
+    expect(page.locator("header")).to_contain_text("Suite custom, version ")
     page.get_by_label("Outcome").select_option("failed")
     expect(page.get_by_text("3 of 24 shown")).to_be_visible()
     page.get_by_text("Word 14", exact=True).click()
@@ -113,6 +114,9 @@ def test_the_leaderboard_opens_from_disk(shell: Shell, page: Page, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     page.goto((tmp_path / "index.html").as_uri())
     expect(page.get_by_role("row")).to_have_count(10)
+    # Every column is in sight.
+    hidden = "it => it.scrollWidth - it.clientWidth"
+    assert page.get_by_role("region", name="Leaderboard").evaluate(hidden) <= 0
     page.get_by_label("Agent").first.fill("scribe")
     expect(page.get_by_text("3 of 9 shown")).to_be_visible()
     check(page)

@@ -169,6 +169,38 @@ async def test_a_run_that_is_pushed_many_times_at_once_appears_once(sender: Aren
     assert counted["agent_execution_history"] == 5
 
 
+async def test_a_run_that_comes_back_to_where_it_was_executed_is_that_run(sender: Arena):
+    source = await executed(sender)
+    before = await rows(sender)
+    assert await sender.pushing.receive(TEAM, await bundle_of(sender, source)) == source
+    assert await rows(sender) == before
+
+
+async def test_a_run_that_another_server_passes_on_is_the_same_run(
+    sender: Arena, server: Arena, tmp_path: Path, sqlite_tables: Path
+):
+    source = await executed(sender)
+    first = await bundle_of(sender, source)
+    run = await server.pushing.receive(TEAM, first)
+    relayed = await bundle_of(server, run)
+    settings = Settings(home=tmp_path / "third")
+    settings.home.mkdir()
+    shutil.copy(sqlite_tables, settings.home)
+    async with open_arena(settings) as third:
+        there = await third.pushing.receive(TEAM, relayed)
+        assert there.source_run_id == source.id
+        with pytest.raises(Conflict, match="pushed before with other content"):
+            await third.pushing.receive(TEAM, first)
+    # Back at the server that passed it on, it is what it was.
+    before = await rows(server)
+    with pytest.raises(Conflict, match="pushed before"):
+        await server.pushing.receive(TEAM, relayed)
+    assert await rows(server) == before
+    await server.boards.delete_run(TEAM, run.id, by="op", reason="on request")
+    with pytest.raises(Conflict, match="deleted by the operator"):
+        await server.pushing.receive(TEAM, relayed)
+
+
 async def test_the_same_run_of_another_team_is_another_run(sender: Arena, server: Arena):
     data = await bundle_of(sender, await executed(sender))
     mine = await server.pushing.receive(TEAM, data)

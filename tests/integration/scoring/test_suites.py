@@ -1,11 +1,13 @@
 """Boards compare like with like: suites, their versions, coverage, runs that count."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
+from arena import clock
 from arena.assembly import Arena, open_arena
-from arena.catalog.suite import Suite
+from arena.catalog.suite import KnownVersion, Suite
 from arena.catalog.test import Test
 from arena.errors import Conflict, NotFound
 from arena.runs.records.lease import claim
@@ -15,6 +17,7 @@ from arena.runs.run import Run
 from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard, Provenance
 from arena.scoring.history import Subject
 from arena.scoring.log import BoardEventKind
+from arena.scoring.records.rebuilding import adopt_version
 from arena.settings import Settings
 from factories import a_test, executed
 from histories import reported
@@ -389,6 +392,87 @@ async def test_a_claim_of_another_version_does_not_take_the_board_over(arena: Ar
     assert "a reported run of words" in str([e.reason for e in await arena.boards.events(TEAM)])
 
 
+async def test_more_trials_of_a_test_give_it_no_more_weight(arena: Arena):
+    await run_of(arena, "steady", 15)
+    tests = [a_test(id="t0", prompt="question 0", trials=100), *OLD_SUITE[1:]]
+    whole = Suite(name="words", tests=tuple(tests))
+    new = NewRun(team_id=TEAM, agent_id="lucky", agent_version="1.0.0", is_full=True)
+    run = await create_run(arena.database, new, tests, whole)
+    await claim(arena.database, run.id, "me")
+    results = [
+        executed(test, test_id=test.id, trial=trial, passed=place < 5)
+        for place, test in enumerate(tests)
+        for trial in range(1, test.trials + 1)
+    ]
+    await add_results(arena.database, run.id, "me", results)
+    await finish(arena.database, run.id, "me", None)
+    assert await ranks(arena) == [("steady", 1), ("lucky", 2)]
+    entry = await entry_of(arena, "lucky")
+    assert (entry.benchmark_score, entry.tests) == (25.0, 20)
+
+
+async def test_what_was_only_pushed_is_never_newer_than_the_tests_of_the_server(arena: Arena):
+    await run_of(arena, "good", 20)
+    before = await board_of(arena)
+    one = EDITED[:1]
+    pushed = KnownVersion(
+        name="words", label="smear", fingerprints={test.id: test.fingerprint for test in one}
+    )
+    async with arena.database.writing() as connection:
+        await adopt_version(connection, TEAM, pushed, clock.now(), is_claimed=True)
+    again = {"provenance": Provenance.RE_EXECUTED}
+    await run_of(arena, "other", 1, one, suite=Suite(name="words", tests=tuple(one)), **again)
+    board = await board_of(arena)
+    assert board.suite_version == before.suite_version
+    assert await ranks(arena) == [("good", 1), ("other", None)]
+    kinds = [event.kind for event in await arena.boards.events(TEAM)]
+    assert BoardEventKind.TESTS_EDITED not in kinds
+    # Once the tests here are that version, it is the newest one.
+    await run_of(arena, "good", 1, one, suite=Suite(name="words", tests=tuple(one)))
+    assert (await board_of(arena)).suite_version == pushed.version
+
+
+async def test_a_claim_gives_no_label_to_a_version_that_was_run_here(arena: Arena):
+    await run_of(arena, "good", 20)
+    prints = {test.id: test.fingerprint for test in OLD_SUITE}
+    pushed = KnownVersion(name="words", label="smear", fingerprints=prints)
+    async with arena.database.writing() as connection:
+        await adopt_version(connection, TEAM, pushed, clock.now(), is_claimed=True)
+    assert (await board_of(arena)).suite_label is None
+
+
+async def test_a_claim_does_not_say_that_the_file_of_an_agent_changed(arena: Arena):
+    await run_of(arena, "a", 20, provenance=Provenance.REPORTED, agent_digest="0" * 64)
+    await run_of(arena, "a", 20, agent_digest="1" * 64)
+    assert not (await entry_of(arena, "a")).is_other_file
+
+
+async def test_a_partial_run_of_an_earlier_version_shows_its_board_again(arena: Arena):
+    await run_of(arena, "a", 20)
+    first = (await board_of(arena)).suite_version
+    await run_of(arena, "b", 10, EDITED)
+    whole = Suite(name="words", tests=tuple(OLD_SUITE))
+    await run_of(arena, "b", 1, OLD_SUITE[:1], suite=whole, is_full=False)
+    board = await board_of(arena)
+    assert (board.suite_version, board.newer) == (first, [])
+    past = await arena.scores.leaderboard(TEAM, BoardFilter(), limit=100, at=clock.now())
+    assert past.leaderboard == board.leaderboard
+
+
+async def test_a_group_means_the_same_for_every_run_on_a_board(arena: Arena):
+    await run_of(arena, "a", 15)
+    grouped = [replace(test, group="rows") for test in OLD_SUITE]
+    await run_of(arena, "b", 15, grouped)
+    board = await board_of(arena)
+    a, b = board.leaderboard
+    assert a.intervals.benchmark == b.intervals.benchmark
+    assert a.intervals.benchmark is not None and a.intervals.benchmark.width > 60
+    reasons = [event.reason for event in await arena.boards.events(TEAM)]
+    assert any("groups of words changed" in reason for reason in reasons)
+    past = await arena.scores.leaderboard(TEAM, BoardFilter(), limit=100, at=clock.now())
+    assert past.leaderboard == board.leaderboard
+
+
 def placed(hard: int, tag: str = "x") -> list[Test]:
     """Six tests, of which the first are hard and have the tag."""
     return [
@@ -470,3 +554,13 @@ async def test_an_agent_that_is_not_ranked_does_not_win_a_comparison(arena: Aren
     await run_of(arena, "few", 4, OLD_SUITE[:4], suite=whole)
     found = await arena.scores.compare([subject("all"), subject("few")])
     assert found.winner is None
+
+
+async def test_an_event_says_where_an_agent_stands_on_the_board_of_its_suite(arena: Arena):
+    await run_of(arena, "a", 20)
+    own = [a_test(id=f"own{number}", prompt=f"mine {number}") for number in range(4)]
+    for agent, passed in (("b", 4), ("a", 1)):
+        await run_of(arena, agent, passed, own, suite=Suite(name="own", tests=tuple(own)))
+    event = (await arena.boards.events(TEAM))[0]
+    assert event.before is None and event.after is not None
+    assert (event.suite, event.after.rank, event.after.benchmark_score) == ("own", 2, 25.0)

@@ -231,3 +231,59 @@ def test_the_builtin_files_themselves_can_be_linted() -> None:
     report = lint([BUILTIN_FOLDER / "navigation.yaml"])
     assert report.problems == ()
     assert len(report.tests) == 3
+
+
+def suite_in(text: str, suite: str) -> str:
+    return f"suite: {suite}\n{text.lstrip()}"
+
+
+def test_a_file_that_is_left_out_for_a_taken_id_leaves_its_suite_unread(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "one")
+    left_out = write(tmp_path, "b.yaml", "one", more="pass_score: 50")
+    suite = load_catalog([tmp_path], builtin=False).suite(tmp_path.name)
+    assert (suite.unread, suite.is_whole) == ((str(left_out),), False)
+    # The very same test is served from the other file: nothing is missing.
+    left_out.write_text((tmp_path / "a.yaml").read_text())
+    assert load_catalog([tmp_path], builtin=False).suite(tmp_path.name).is_whole
+
+
+def test_a_file_with_another_label_leaves_its_suite_unread(tmp_path: Path) -> None:
+    for name, label in (("a.yaml", "1"), ("b.yaml", "2")):
+        path = write(tmp_path, name, name[0])
+        path.write_text(f"suite_version: '{label}'\n{path.read_text()}")
+    suite = load_catalog([tmp_path], builtin=False).suite(tmp_path.name)
+    assert (suite.label, suite.unread) == ("1", (str(tmp_path / "b.yaml"),))
+
+
+def test_a_file_with_problems_counts_for_the_suite_that_it_names(tmp_path: Path) -> None:
+    for name, suite in (("a.yaml", "letters"), ("b.yaml", "letters"), ("c.yaml", "words")):
+        path = write(tmp_path, name, name[0])
+        path.write_text(suite_in(path.read_text(), suite))
+    broken = tmp_path / "b.yaml"
+    broken.write_text(broken.read_text() + "\n  - {id: broken}\n")
+    catalog = load_catalog([tmp_path], builtin=False)
+    assert catalog.suite("letters").unread == (str(broken),)
+    assert catalog.suite("words").is_whole
+
+
+def test_a_file_that_cannot_be_read_at_all_may_be_of_every_suite_beside_it(tmp_path: Path) -> None:
+    for name, suite in (("a.yaml", "letters"), ("c.yaml", "words")):
+        path = write(tmp_path, name, name[0])
+        path.write_text(suite_in(path.read_text(), suite))
+    broken = tmp_path / "b.yaml"
+    broken.write_text("tests: [\n")
+    (tmp_path / "d.yaml").write_text("suite: [not, a, name]\ntests: []\n")
+    catalog = load_catalog([tmp_path], builtin=False)
+    for suite in ("letters", "words"):
+        assert catalog.suite(suite).unread == (str(broken), str(tmp_path / "d.yaml"))
+
+
+def test_a_suite_is_called_like_the_folder_or_file_that_was_named(tmp_path: Path) -> None:
+    folder = tmp_path / "smoke"
+    file = write(folder, "easy.yaml", "one")
+    whole, alone = (load_catalog([path], builtin=False) for path in (folder, file))
+    assert (whole.suite_names, alone.suite_names) == (("smoke",), ("easy",))
+    digests = {catalog.suite(catalog.suite_names[0]).folder for catalog in (whole, alone)}
+    assert len(digests) == 2 and None not in digests
+    file.write_text(suite_in(file.read_text(), "mine"))
+    assert load_catalog([folder], builtin=False).suite("mine").folder is None

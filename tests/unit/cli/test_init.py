@@ -163,14 +163,18 @@ def test_nothing_is_left_of_a_project_that_could_not_be_written(
 @pytest.mark.parametrize(
     ("folder", "name", "message"),
     [
-        ("two words", None, "is 'two words', must be letters, digits, '_', '.' and '-'"),
-        ("two words", None, "as in: --name two-words"),
-        ("日本", None, "as in: --name my-project"),
-        ("lab", None, "is 'lab', which is the name of another suite"),
-        ("mine", "a/b", "--name is 'a/b', must be letters"),
-        ("mine", "", "--name is '', must be letters"),
-        ("mine", "x" * 101, "--name has 101 characters, at most 100 are allowed"),
-        ("mine", 'x"\ny = 1', "--name is 'x\"\\ny = 1', must be letters"),
+        ("two words", None, "called 'two words': its name must consist of letters, digits, '_'"),
+        ("two words", None, "; use --name two-words"),
+        ("日本", None, "; use --name NAME"),
+        (
+            "lab",
+            None,
+            "a project cannot be called 'lab', which is a suite of Arena; use --name NAME",
+        ),
+        ("mine", "a/b", "a project cannot be called 'a/b': its name must consist of letters"),
+        ("mine", "", "a project cannot be called '': its name must consist of letters"),
+        ("mine", "x" * 101, "the name of a project has at most 100 characters, not 101"),
+        ("mine", 'x"\ny = 1', "a project cannot be called 'x\"\\ny = 1': its name must"),
     ],
 )
 def test_a_bad_name_is_refused(

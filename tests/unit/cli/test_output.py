@@ -1,7 +1,7 @@
 """The output for people and for programs."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -33,6 +33,19 @@ def test_json_has_the_names_of_the_api_and_any_character(capsys: pytest.CaptureF
     output.print_json({"health": health, "at": datetime(2026, 1, 1, tzinfo=UTC)})
     printed = json.loads(capsys.readouterr().out)
     assert printed["health"] == {"status": "ok", "version": "1 – ü"}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (datetime(2026, 11, 18, 12, tzinfo=UTC), "2026-11-18 12:00 UTC"),
+        (datetime(2026, 11, 18, 12, 0, 7, tzinfo=UTC), "2026-11-18 12:00:07 UTC"),
+        (datetime(2026, 11, 18, tzinfo=timezone(timedelta(hours=1))), "2026-11-17 23:00 UTC"),
+        (None, "–"),
+    ],
+)
+def test_a_moment_says_that_it_is_utc(value: datetime | None, shown: str):
+    assert output.moment(value) == shown
 
 
 @pytest.mark.parametrize(("number", "shown"), [(0, "0 files"), (1, "1 file"), (2, "2 files")])

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from arena import clock
-from arena.cli.output import moment
+from arena.cli.output import time_cell
 from arena.cli.review import _print_answered, _print_list
 from arena.operations.reviews import ReviewList
 from arena.reviews.agreement import ReviewAgreement
@@ -37,7 +37,8 @@ def review(**changes: Any) -> Review:
 def test_a_list_shows_until_when_an_answer_counts(capsys: pytest.CaptureFixture[str]):
     due_at = clock.now() + timedelta(hours=1)
     _print_list(ReviewList(reviews=[review(due_at=due_at)], count=1))
-    assert moment(due_at) in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "until (UTC)" in shown and time_cell(due_at) in shown
 
 
 @pytest.mark.parametrize(

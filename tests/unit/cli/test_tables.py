@@ -38,6 +38,19 @@ def test_optional_columns_go_where_the_screen_is_narrow(capsys: pytest.CaptureFi
     assert "status" in narrow
 
 
+def test_ids_are_shortened_before_a_column_is_dropped(capsys: pytest.CaptureFixture[str]):
+    assert any(RUN in line for line in shown(capsys, 200, ids=("run",)))
+    head, first, *_ = shown(capsys, 110, ids=("run",))
+    assert "started" in head
+    assert first.split()[0] == RUN[:8]
+
+
+def test_the_last_column_can_be_shown_whole(capsys: pytest.CaptureFixture[str]):
+    table = shown(capsys, 150, lines=None)
+    assert " ".join(table).count("word") == 60
+    assert "…" not in " ".join(table)
+
+
 @pytest.mark.parametrize("lines", [1, 2, 3])
 def test_the_last_column_is_cut_after_so_many_lines(capsys: pytest.CaptureFixture[str], lines: int):
     table = shown(capsys, 150, lines=lines)

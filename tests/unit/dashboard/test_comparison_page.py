@@ -8,6 +8,7 @@ from arena.catalog.suite import SuiteDifference
 from arena.cli.compare_runs import CompareFormat, document
 from arena.dashboard.report.comparison import comparison_page
 from arena.runs.comparison import MeasuredRun, RunComparison, compare
+from arena.scoring.board import Provenance
 from arena.scoring.trials import TrialCounts
 from exported import a_run
 
@@ -72,8 +73,17 @@ def test_what_else_differs_is_listed():
         counts(1), counts(1), suite_version="2" * 64, suite_difference=difference, is_full=False
     )
     text = document(found, CompareFormat.TEXT)
-    assert "the suite changed since: 1 added (n), 2 edited (a, b)" in text
+    assert (
+        "the suite changed from 111111111111 to 222222222222: 1 added (n), 2 edited (a, b)" in text
+    )
     assert f"partial: run {found.second.id} does not have every test" in text
+    reported = compared(counts(1), counts(1), provenance=Provenance.REPORTED)
+    assert f"run {reported.second.id}, s 111111111111, reported, a claim: " in document(
+        reported, CompareFormat.TEXT
+    )
+    assert "Suite `s` 111111111111, reported, a claim: " in document(
+        reported, CompareFormat.MARKDOWN
+    )
     other = compared(counts(1), counts(1), suite="z", environment=None)
     text = document(other, CompareFormat.TEXT)
     assert "different suites: s → z" in text

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.dashboard.report.markup import element, frame, joined, untrusted
-from arena.dashboard.report.pages import write_report
+from arena.dashboard.report.pages import RunReport, run_page, write_report
 from arena.errors import InvalidInput
+from arena.operations.runs import RunDetails
+from arena.scoring.board import Provenance
+from exported import a_run
 
 
 class Reader(HTMLParser):
@@ -119,3 +122,13 @@ def test_a_folder_that_cannot_be_is_the_callers_error(tmp_path: Path):
         write_report(tmp_path / "file", "page", "{}")
     with pytest.raises(InvalidInput, match="cannot write the report"):
         write_report(tmp_path / "file" / "below", "page", "{}")
+
+
+@pytest.mark.parametrize("provenance", list(Provenance))
+def test_a_run_says_its_suite_and_whether_it_is_a_claim(provenance: Provenance):
+    run = a_run(provenance=provenance, suite="<b>words", suite_tests=8, test_count=4)
+    details = RunDetails(run=run, results=[], count=0, errors=[], categories=[])
+    text = read(run_page(RunReport(details=details, results=[], tests={}), "report.json")).text
+    assert "Suite <b>words, version aaaaaaaaaaaa, 4 of its 8 tests" in text
+    claim = "reported: executed elsewhere, a claim"
+    assert (claim in text) == (provenance is Provenance.REPORTED)

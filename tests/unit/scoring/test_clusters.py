@@ -41,9 +41,33 @@ def test_items_that_share_a_label_are_connected_also_through_others() -> None:
     assert connected([]) == []
 
 
-@given(suites)
-def test_without_clusters_nothing_changes(tests: list[tuple[int, int]]) -> None:
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=20))
+def test_without_clusters_nothing_changes(passed: list[int]) -> None:
+    tests = [(one, 5) for one in passed]
     assert share_of_tests(suite(tests)) == Share.of_groups(tests)
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [
+        [100, *[1] * 14],
+        [20, *[1] * 14],
+        [1000, *[3] * 29],
+    ],
+    ids=["100 and 14 x 1", "20 and 14 x 1", "1000 and 29 x 3"],
+)
+def test_a_test_with_many_trials_does_not_narrow_the_interval_below_the_truth(
+    trials: list[int],
+) -> None:
+    """The share follows the heavy test; the truth is about tests like these."""
+    random = np.random.default_rng(3)
+    covered, rounds, mean = 0, 400, 2 / 3
+    for _ in range(rounds):
+        chances = random.beta(2, 1, len(trials))
+        passed = random.binomial(trials, chances)
+        drawn = [(int(one), count) for one, count in zip(passed, trials, strict=True)]
+        covered += mean in interval_of(suite(drawn))
+    assert covered >= 0.93 * rounds
 
 
 @given(suites, st.integers(2, 10))

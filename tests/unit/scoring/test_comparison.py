@@ -8,6 +8,7 @@ from arena.errors import InvalidInput
 from arena.scoring.board import BoardEntry, Intervals
 from arena.scoring.comparison import Contender, compare, compare_pair, find_winner
 from arena.scoring.scorecard import Evidence, scorecard
+from arena.scoring.significance import sign_flip_p_value
 from arena.scoring.trials import TrialCounts
 
 
@@ -151,7 +152,12 @@ def contender(key: str, **tests: str) -> Contender:
     return Contender(
         name=key,
         tests=tuple(
-            TrialCounts(test_id=name, trials=len(signs), passed=signs.count("+"))
+            TrialCounts(
+                test_id=name,
+                trials=len(signs),
+                passed=signs.count("+"),
+                passed_trials=frozenset(n for n, sign in enumerate(signs, start=1) if sign == "+"),
+            )
             for name, signs in tests.items()
         ),
     )
@@ -199,7 +205,8 @@ def test_trials_are_compared_by_their_rates() -> None:
     )
     assert [difference.test_id for difference in pair.differing] == ["better", "worse"]
     assert pair.difference == 0
-    assert pair.p_value == 1.0
+    # Of the first two trials of each: +- ++ -- against ++ ++ +-.
+    assert pair.p_value == sign_flip_p_value([-1, 0, -1])
     assert pair.interval is not None
     assert 0 in pair.interval
 

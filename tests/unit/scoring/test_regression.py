@@ -1,6 +1,7 @@
 """The gate: what got worse, and whether that is more than chance."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -22,6 +23,7 @@ def run(clusters: dict[str, str] | None = None, **tests: str) -> list[TrialCount
             test_id=name,
             trials=len(signs),
             passed=signs.count("+"),
+            passed_trials=frozenset(n for n, sign in enumerate(signs, start=1) if sign == "+"),
             cluster=(clusters or {}).get(name, ""),
         )
         for name, signs in tests.items()
@@ -237,12 +239,7 @@ def test_copies_of_every_test_change_nothing(
 
     def copied(tests: dict[str, str]) -> list[TrialCounts]:
         return [
-            TrialCounts(
-                test_id=f"{one.test_id} {copy}",
-                trials=one.trials,
-                passed=one.passed,
-                cluster=one.cluster,
-            )
+            replace(one, test_id=f"{one.test_id} {copy}")
             for one in run(named, **tests)
             for copy in range(times)
         ]
@@ -254,6 +251,37 @@ def test_copies_of_every_test_change_nothing(
         return result.p_value, result.interval, result.difference, result.clusters
 
     assert numbers(found) == numbers(plain)
+
+
+def counts(*passed_of: tuple[int, int]) -> list[TrialCounts]:
+    return [
+        TrialCounts(
+            test_id=f"t{place:04}",
+            trials=trials,
+            passed=passed,
+            passed_trials=frozenset(range(1, passed + 1)),
+        )
+        for place, (passed, trials) in enumerate(passed_of)
+    ]
+
+
+def test_few_tests_raise_no_alarm_however_many_trials_they_have() -> None:
+    # The common denominator of such trials is too large for the fast count.
+    before = counts((1009, 1013), (1019, 1021), (1031, 1033))
+    after = counts((20, 1013), (30, 1021), (10, 1033))
+    found = regression(before, after)
+    assert found.p_value == 1 / 16  # half of 1 / 2^3
+    assert not found.can_detect
+    assert not found.is_regression
+
+
+def test_many_tests_with_many_numbers_of_trials_are_compared() -> None:
+    random = Random(5)
+    trials = [random.randint(1, 1000) for _ in range(2000)]
+    before = counts(*((round(0.9 * one), one) for one in trials))
+    after = counts(*((round(0.8 * one), one) for one in trials))
+    assert regression(before, after).is_regression
+    assert not regression(after, before).is_regression
 
 
 def test_a_large_suite_is_compared_without_counting_every_pattern() -> None:

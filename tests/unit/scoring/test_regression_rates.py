@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from arena.scoring.comparison import Contender, compare_pair
 from arena.scoring.regression import regression
 from arena.scoring.trials import TrialCounts
 
@@ -125,3 +126,38 @@ def test_tests_that_are_clustered_but_not_declared_so_raise_too_many_alarms() ->
     undeclared = Undeclared(**vars(clustered))
     _, high = stats.binom.interval(0.99, PAIRS, ALPHA)
     assert undeclared.alarms(PAIRS, is_worse=False) > high
+
+
+def runs_of(random: np.random.Generator, chances: Numbers, trials: int) -> list[TrialCounts]:
+    passed = random.random((len(chances), trials)) < chances[:, None]
+    return [
+        TrialCounts(
+            test_id=str(place),
+            trials=trials,
+            passed=int(row.sum()),
+            passed_trials=frozenset(int(n) + 1 for n in np.flatnonzero(row)),
+        )
+        for place, row in enumerate(passed)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tests", "chance", "before", "after"),
+    [(20, 0.95, 1, 5), (20, 0.95, 1, 10), (10, 0.9, 1, 10), (50, 0.95, 1, 5), (20, 0.05, 5, 1)],
+)
+def test_runs_with_other_numbers_of_trials_raise_no_more_alarms_than_stated(
+    tests: int, chance: float, before: int, after: int
+) -> None:
+    """The mean of five trials lies closer to their rate than one trial: not to be swapped."""
+    random = np.random.default_rng(11)
+    chances = np.full(tests, chance)
+    gate = exact = 0
+    for _ in range(500):
+        one, two = runs_of(random, chances, before), runs_of(random, chances, after)
+        gate += regression(one, two, alpha=ALPHA).is_regression
+        exact += compare_pair(
+            Contender(name="a", tests=one), Contender(name="b", tests=two)
+        ).significant
+    most = stats.binom.ppf(0.995, 500, ALPHA)
+    assert gate <= most
+    assert exact <= most

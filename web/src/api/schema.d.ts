@@ -2511,7 +2511,10 @@ export interface components {
             suite_version: string | null;
             /** Run Id */
             run_id: string | null;
-            /** @description On the default board; null if it was not there, or if the event is of no single agent. */
+            /**
+             * @description On the board of its suite, else on the default board; null if it was not there, or if the
+             *     event is of no single agent.
+             */
             before: components["schemas"]["Position"] | null;
             after: components["schemas"]["Position"] | null;
         };
@@ -2671,7 +2674,10 @@ export interface components {
             difference: number | null;
             /** @description Of the difference, in per cent. */
             interval: components["schemas"]["Interval"] | null;
-            /** P Value */
+            /**
+             * P Value
+             * @description From as many trials of each test as both have, the first ones.
+             */
             p_value: number | null;
             /**
              * Adjusted P Value
@@ -2699,7 +2705,7 @@ export interface components {
              * @default 0
              */
             clusters: number;
-            /** @description What the common tests could detect; null if there are none. */
+            /** @description What the common tests could detect, with this number of pairs; null if there are none. */
             power: components["schemas"]["Power"] | null;
         };
         /**
@@ -3981,7 +3987,7 @@ export interface components {
         };
         /**
          * Position
-         * @description Where an agent version stood on the default board.
+         * @description Where an agent version stood on the board of an event's suite, else on the default one.
          */
         Position: {
             /** Rank */
@@ -4207,7 +4213,7 @@ export interface components {
         Regression: {
             /**
              * Is Regression
-             * @description Whether the p-value is below `alpha`.
+             * @description Whether it is worse, and the p-value is below `alpha`.
              */
             is_regression: boolean;
             /**
@@ -4223,9 +4229,15 @@ export interface components {
             alpha: number;
             /**
              * P Value
-             * @description One-sided: that the run is worse; null without common tests.
+             * @description One-sided: that the run is worse; null without common tests. From as many trials of each test
+             *     as both runs have, the first ones.
              */
             p_value: number | null;
+            /**
+             * Unmatched Tests
+             * @description How many tests have more trials in one of the runs; the p-value leaves the rest out.
+             */
+            unmatched_tests: number;
             /** Common Tests */
             common_tests: number;
             /** Clusters */
@@ -5009,9 +5021,15 @@ export interface components {
             interval: components["schemas"]["Interval"] | null;
             /**
              * P Value
-             * @description Two-sided and exact: that they differ; null without common tests.
+             * @description Two-sided and exact: that they differ; null without common tests. From as many trials of each
+             *     test as both runs have, the first ones.
              */
             p_value: number | null;
+            /**
+             * Unmatched Tests
+             * @description How many tests have more trials in one of the runs; the p-value leaves the rest out.
+             */
+            unmatched_tests: number;
             /**
              * Significant
              * @description Whether the p-value is below 0.05.
@@ -5140,6 +5158,11 @@ export interface components {
              * @description Where the tests of the suite are.
              */
             files: string[];
+            /**
+             * Partial Because
+             * @description Why the tests are not those that the suite usually has; null if they are.
+             */
+            partial_because: string | null;
         };
         /**
          * RunDetails

@@ -12,6 +12,8 @@ export interface IntervalRow {
   name: string;
   value: number;
   interval: { low: number; high: number } | null;
+  /** Stands before the value, and the row is grey: "not ranked". */
+  remark?: string;
 }
 
 const ROW = 44;
@@ -42,11 +44,7 @@ export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: str
               <g key={row.key} transform={`translate(0 ${index * ROW})`}>
                 <Labels
                   name={marked(row.name)}
-                  value={
-                    width > NARROW && row.interval
-                      ? `${score(row.value)} (${range(row.interval)})`
-                      : score(row.value)
-                  }
+                  value={labelOf(row, width > NARROW)}
                   width={width}
                   side={SIDE}
                 />
@@ -54,10 +52,15 @@ export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: str
                   <Line
                     from={{ x: x(row.interval.low), y: 28 }}
                     to={{ x: x(row.interval.high), y: 28 }}
-                    className={classes.interval}
+                    className={row.remark ? classes.faintInterval : classes.interval}
                   />
                 )}
-                <Circle cx={x(row.value)} cy={28} r={6} className={classes.dot} />
+                <Circle
+                  cx={x(row.value)}
+                  cy={28}
+                  r={6}
+                  className={row.remark ? classes.faint : classes.dot}
+                />
               </g>
             ))}
             <AxisBottom
@@ -74,4 +77,9 @@ export function IntervalChart({ rows, label }: { rows: IntervalRow[]; label: str
       }}
     </Frame>
   );
+}
+
+function labelOf({ value, interval, remark }: IntervalRow, isWide: boolean): string {
+  const numbers = isWide && interval ? `${score(value)} (${range(interval)})` : score(value);
+  return remark ? `${remark} · ${numbers}` : numbers;
 }

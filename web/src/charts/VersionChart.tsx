@@ -9,6 +9,8 @@ export interface VersionPoint {
   version: string;
   value: number;
   interval: { low: number; high: number } | null;
+  /** Drawn in grey. */
+  isFaint?: boolean;
 }
 
 const HEIGHT = 260;
@@ -48,7 +50,7 @@ export function VersionChart({ points, label }: { points: VersionPoint[]; label:
                     key={point.version}
                     from={{ x: left(point), y: y(point.interval.low) }}
                     to={{ x: left(point), y: y(point.interval.high) }}
-                    className={classes.interval}
+                    className={point.isFaint ? classes.faintInterval : classes.interval}
                   />
                 ),
             )}
@@ -64,7 +66,7 @@ export function VersionChart({ points, label }: { points: VersionPoint[]; label:
                 cx={left(point)}
                 cy={y(point.value)}
                 r={6}
-                className={classes.dot}
+                className={point.isFaint ? classes.faint : classes.dot}
               />
             ))}
             <AxisLeft

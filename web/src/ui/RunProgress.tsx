@@ -1,29 +1,35 @@
 import { Progress as Line, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../api/queries";
 import { count, percent } from "./numbers";
-import type { RunState } from "./runState";
+import { stateOf } from "./runState";
 
 interface RunProgressProps {
   runId: string;
-  state?: RunState;
+  /** Which run it is: "Benchmark run", "Last run". */
+  name: string;
   /** The latest event of the stream. */
   progress?: Schemas["Progress"];
-  newest?: Schemas["Run"];
+  /** The run itself, if it is loaded. */
+  run?: Schemas["Run"];
+  /** Marks of a run that has ended. */
+  children?: ReactNode;
 }
 
-/** The progress or the outcome of an agent's newest run, as a link to it. */
-export function RunProgress({ runId, state, progress, newest }: RunProgressProps) {
-  if (!runId || !state)
+/** The progress or the outcome of an agent's run, as a link to it. */
+export function RunProgress({ runId, name, progress, run, children }: RunProgressProps) {
+  if (!runId)
     return (
       <Text size="sm" c="dimmed">
         Not benchmarked yet
       </Text>
     );
-  const known = newest?.id === runId ? newest : undefined;
-  const total = progress?.total ?? known?.total_tests ?? 0;
-  const completed = progress?.completed ?? known?.completed_tests ?? 0;
-  const passed = progress?.passed ?? known?.passed_tests ?? 0;
+  const latest = progress ?? run;
+  const state = latest && stateOf(latest);
+  const total = progress?.total ?? run?.total_tests ?? 0;
+  const completed = progress?.completed ?? run?.completed_tests ?? 0;
+  const passed = progress?.passed ?? run?.passed_tests ?? 0;
   if (state === "running" || state === "pending")
     return (
       <>
@@ -39,11 +45,17 @@ export function RunProgress({ runId, state, progress, newest }: RunProgressProps
         />
       </>
     );
+  const outcome =
+    state === "completed"
+      ? `: ${count(passed)} of ${count(total)} passed (${percent(total ? (passed / total) * 100 : null)})`
+      : state && `: ${state.replace("_", " ")}`;
   return (
-    <Link href={`/runs/${runId}`}>
-      {state === "completed"
-        ? `Last run: ${count(passed)} of ${count(total)} passed (${percent(total ? (passed / total) * 100 : null)})`
-        : `Last run: ${state.replace("_", " ")}`}
-    </Link>
+    <>
+      <Link href={`/runs/${runId}`}>
+        {name}
+        {outcome}
+      </Link>
+      {children}
+    </>
   );
 }

@@ -30,6 +30,11 @@ export function range(interval: { low: number; high: number } | null | undefined
   return interval ? `${one.format(interval.low)}–${one.format(interval.high)}` : NOTHING;
 }
 
+/** An interval of a user rating, in stars: the server sends 0 to 100 for 1 to 5 stars. */
+export function starRange(interval: { low: number; high: number } | null | undefined): string {
+  return range(interval && { low: 1 + interval.low / 25, high: 1 + interval.high / 25 });
+}
+
 export function dollars(value: number | null | undefined): string {
   if (value == null) return NOTHING;
   if (value === 0) return "$0";

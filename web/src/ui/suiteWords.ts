@@ -37,5 +37,13 @@ export function provenanceName(provenance: Schemas["Provenance"]): string {
   return PROVENANCES[provenance];
 }
 
+/** The overall score; without a benchmark it would only be ratings or a success rate. */
+export function overallOf({
+  overall_score,
+  benchmark_score,
+}: Pick<Schemas["BoardEntry"], "overall_score" | "benchmark_score">): number | null {
+  return benchmark_score === null ? null : overall_score;
+}
+
 /** What a success is: it is easily taken for a passed test. */
 export const SUCCESS_RATE = "answered without error, whatever the verdict";

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator
 
 from arena.cli import output
-from arena.cli.export.exported import ExportedRun, cut, output_of
+from arena.cli.export.exported import RUN_FIELDS, ExportedRun, cut, fields_of_run, output_of
 from arena.runs.run import Result, Run
 from arena.text import to_unicode
 
@@ -28,8 +28,7 @@ NESTED = {"passed", "actual_output", "findings", "steps"}
 
 COLUMNS = (
     "run_id",
-    "agent_id",
-    "agent_version",
+    *RUN_FIELDS,
     *(name for name in Result.__dataclass_fields__ if name not in NESTED),
     "outcome",
     "quarantined_until",
@@ -64,10 +63,11 @@ def safe_text(text: str) -> str:
 
 def _cells(run: Run, result: Result) -> dict[str, Cell]:
     # As JSON values, like the other formats: a database may give 1 for 1.0.
-    return output.jsonable(result) | {
-        "run_id": str(run.id),
-        "agent_id": run.agent_id,
-        "agent_version": run.agent_version,
-        "outcome": {True: "passed", False: "failed", None: "awaiting"}[result.passed],
-        "output": output_of(result),
-    }
+    return (
+        output.jsonable(result)
+        | fields_of_run(run)
+        | {
+            "outcome": {True: "passed", False: "failed", None: "awaiting"}[result.passed],
+            "output": output_of(result),
+        }
+    )

@@ -7,7 +7,7 @@ from typing import Protocol
 from arena.cli import output
 from arena.cli.gate import Compared, Gate
 from arena.operations.runs import RunDetails
-from arena.runs.run import Outcome, QuarantinedTest, Result
+from arena.runs.run import Outcome, QuarantinedTest, Result, Run
 
 CUT = " … (cut)"
 
@@ -32,6 +32,15 @@ class ExportedRun:
     """Beside its baseline, if one was named."""
     quarantined: Mapping[str, QuarantinedTest]
     """By test id; only those whose quarantine held on the day of the run."""
+
+
+RUN_FIELDS = ("agent_id", "agent_version", "suite", "suite_version", "provenance")
+"""What a single result needs of its run: whose it is, of which tests, and where it was executed."""
+
+
+def fields_of_run(run: Run) -> dict[str, str]:
+    """The fields that every exported result has of its run."""
+    return {"run_id": str(run.id)} | {name: str(getattr(run, name)) for name in RUN_FIELDS}
 
 
 def output_of(result: Result) -> str:

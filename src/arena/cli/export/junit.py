@@ -21,6 +21,7 @@ from xml.sax.saxutils import escape
 from arena import __version__
 from arena.cli import output
 from arena.cli.export.exported import ExportedRun, cut, output_of
+from arena.cli.run_report import provenance_text
 from arena.runs.differences import few
 from arena.runs.run import QuarantinedTest, Result, Run, RunError
 from arena.text import to_unicode
@@ -207,6 +208,7 @@ def _properties(exported: ExportedRun) -> dict[str, str]:
         "run": str(run.id),
         "suite": run.suite,
         "suite_version": run.suite_version,
+        "provenance": provenance_text(run),
         "status": run.state,
         "team": run.team_id,
         "arena": __version__,

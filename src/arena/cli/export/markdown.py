@@ -1,16 +1,18 @@
 """Markdown for the summary of a CI step: the verdict, the counts, the failures.
 
-Text of agents stands in code spans only. There it is neither HTML nor markup, and `@name`, `#1` and
-addresses do not become mentions or links.
+Text of agents and users stands in code spans only. There it is neither HTML nor markup, and
+`@name`, `#1` and addresses do not become mentions or links. Arena's own words stand outside.
 """
 
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 
+from arena.catalog.suite import short_version
 from arena.cli import output
 from arena.cli.baseline_report import changes_of, notes_of
 from arena.cli.export.exported import ExportedRun, cut
 from arena.cli.gate import Compared
+from arena.cli.run_report import claim_text
 from arena.runs.differences import Changes, Note, counts_text
 from arena.runs.run import Run
 from arena.text import percent_text, printable, seconds_text, to_unicode
@@ -19,6 +21,8 @@ MAX_ROWS = 50
 MAX_CELL = 300
 """So that the page stays far below the 1 MiB that a step summary may have."""
 
+HARMLESS = re.compile(r"(?:[A-Za-z0-9 ,%()→]|[:.](?= |$)|(?<=[0-9])[.](?=[0-9]))+")
+"""Text that can be neither markup nor a link or a mention, whoever wrote it."""
 TICKS = re.compile("`+")
 BACKSLASHES = re.compile(r"(\\+)(?=\|)")
 
@@ -26,8 +30,8 @@ BACKSLASHES = re.compile(r"(\\+)(?=\|)")
 async def pieces(exported: ExportedRun) -> AsyncIterator[str]:
     """The page; only as many results are read as it shows."""
     run = exported.details.run
-    yield f"## {code(f'{run.agent_id} {run.agent_version}')}: {percent_text(run.score_percent)}\n\n"
-    yield f"{_verdict(exported)}\n\n{_counts(exported)}"
+    yield f"## {agent_of(run)}: {percent_text(run.score_percent)}\n\n"
+    yield f"{_verdict(exported)}\n\n{origin_of(run)}\n\n{_counts(exported)}"
     if exported.compared is not None:
         yield compared_section(exported.compared, run)
     failed, quarantined = await _failures(exported)
@@ -35,9 +39,23 @@ async def pieces(exported: ExportedRun) -> AsyncIterator[str]:
     yield _section("Failures", failed, run.failed_tests - informing, run)
     yield _section("Quarantined failures, which do not block", quarantined, informing, run)
     errors = exported.details.errors
-    rows = [(one.test_id, str(one.trial), one.category or "", one.reason) for one in errors]
+    rows = [
+        (code(one.test_id), str(one.trial), code(one.category or ""), code(one.reason))
+        for one in errors
+    ]
     yield _section("Not executed", rows[:MAX_ROWS], run.errored_tests, run)
-    yield f"\nRun {code(str(run.id))}\n"
+    yield f"\nRun {run.id}\n"
+
+
+def agent_of(run: Run) -> str:
+    """The agent of a run, as Markdown."""
+    return code(f"{run.agent_id}@{run.agent_version}")
+
+
+def origin_of(run: Run) -> str:
+    """The suite of a run, and whether somebody only reports it, as Markdown."""
+    suite = f"Suite {code(run.suite)} {short_version(run.suite_version)}" if run.suite else ""
+    return f"{suite}{claim_text(run)}".removeprefix(", ")
 
 
 def _verdict(exported: ExportedRun) -> str:
@@ -57,7 +75,7 @@ def compared_section(compared: Compared, run: Run) -> str:
     baseline = compared.comparison.baseline
     text = f"\n### Compared with {code(compared.name)}\n\n"
     text += f"{output.counted(compared.regression.common_tests, 'test')} in common with run "
-    text += f"{code(str(baseline.id))} of {code(f'{baseline.agent_id} {baseline.agent_version}')}\n"
+    text += f"{baseline.id} of {agent_of(baseline)}{claim_text(baseline)}\n"
     for changes in changes_of(compared.regression):
         text += changes_table(changes)
     return text + notes_list(notes_of(compared, run))
@@ -72,8 +90,12 @@ def changes_table(changes: Changes) -> str:
 
 def notes_list(notes: Iterable[Note]) -> str:
     """Remarks, as a list; their details may hold anyone's text."""
-    lines = [f"- {note.label}: {code(note.detail)}\n" for note in notes]
+    lines = [f"- {note.label}: {_detail(note.detail)}\n" for note in notes]
     return "\n" + "".join(lines) if lines else ""
+
+
+def _detail(text: str) -> str:
+    return text if HARMLESS.fullmatch(text) else code(text)
 
 
 def _counts(exported: ExportedRun) -> str:
@@ -99,10 +121,11 @@ async def _failures(exported: ExportedRun) -> tuple[list[Sequence[str]], list[Se
         known = exported.quarantined.get(result.test_id)
         rows = failed if known is None else quarantined
         if len(rows) < MAX_ROWS:
-            reason = result.failure_reason or ""
+            reason = code(result.failure_reason or "")
             if known is not None:
-                reason = f"until {known.until}: {known.reason or reason}"
-            rows.append((result.test_id, str(result.trial), result.category, reason))
+                reason = f"until {known.until}: {code(known.reason or '') or reason}"
+            row = (code(result.test_id), str(result.trial), code(result.category), reason)
+            rows.append(row)
         elif len(failed) == MAX_ROWS:
             break  # the rest is only counted
     return failed, quarantined
@@ -111,8 +134,7 @@ async def _failures(exported: ExportedRun) -> tuple[list[Sequence[str]], list[Se
 def _section(title: str, rows: Sequence[Sequence[str]], total: int, run: Run) -> str:
     if not rows:
         return ""
-    safe = [[code(cell, MAX_CELL) for cell in row] for row in rows]
-    text = f"\n### {title}\n\n{table(('test', 'trial', 'category', 'why'), safe)}"
+    text = f"\n### {title}\n\n{table(('test', 'trial', 'category', 'why'), rows)}"
     if total > len(rows):
         text += f"\n… and {total - len(rows)} more: {code(f'arena runs show {run.id} --json')}\n"
     return text

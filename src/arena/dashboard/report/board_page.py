@@ -12,16 +12,14 @@ from arena.dashboard.report.markup import (
     search_field,
     untrusted,
 )
-from arena.scoring.board import BoardEntry, Leaderboard
+from arena.scoring.board import BoardEntry, Leaderboard, Provenance
 from arena.scoring.intervals import Interval
 from arena.text import UNKNOWN, score_text
 
 COLUMNS = (
     "Rank",
     "Agent",
-    "Version",
     "Benchmark",
-    "Interval",
     "",
     "Overall",
     "Rating",
@@ -29,7 +27,7 @@ COLUMNS = (
     "Cost efficiency",
     "Tests",
 )
-NUMBERS = set(COLUMNS) - {"Agent", "Version", ""}
+NUMBERS = set(COLUMNS) - {"Agent", ""}
 
 
 def board_page(board: Leaderboard, *, team: str, category: str | None, data_name: str) -> str:
@@ -43,17 +41,27 @@ def board_page(board: Leaderboard, *, team: str, category: str | None, data_name
         of = f" · suite {board.suite} {version} ({board.suite_tests} tests){of}"
     lead = joined(untrusted(f"Team {team}{of}"), f" · overall: {weights}")
     head = [
-        element("th", name, class_="number" if name in NUMBERS else None, scope="col")
+        element(
+            "th",
+            name,
+            class_="number" if name in NUMBERS else None,
+            scope="col",
+            role="columnheader",
+        )
         if name
-        else element("td")
+        else element("td", role="cell")
         for name in COLUMNS
     ]
     table = element(
         "div",
         element(
             "table",
-            element("thead", element("tr", *head)),
-            element("tbody", *(_row(entry) for entry in board.leaderboard)),
+            element("thead", element("tr", *head, role="row"), role="rowgroup"),
+            element("tbody", *(_row(entry) for entry in board.leaderboard), role="rowgroup"),
+            # On a phone each row is a card, and no table to the browser any more.
+            class_="cards",
+            role="table",
+            aria_label="Leaderboard",
         ),
         class_="wide",
         tabindex="0",
@@ -65,7 +73,8 @@ def board_page(board: Leaderboard, *, team: str, category: str | None, data_name
         table if board.leaderboard else element("p", "The leaderboard is empty."),
         element(
             "p",
-            "The bar is the confidence interval; overlapping bars show no clear difference. ",
+            "The bar is the confidence interval of the benchmark; overlapping bars show no clear ",
+            "difference. Grey: not ranked. Reported: executed elsewhere, a claim. ",
             "Success is how often the agent answered without an error, whatever the verdict. ",
             "Tests is how many of the suite's tests its run covers.",
             class_="quiet",
@@ -78,28 +87,52 @@ def board_page(board: Leaderboard, *, team: str, category: str | None, data_name
 
 def _row(entry: BoardEntry) -> Html:
     interval = entry.intervals.benchmark
-    reason = entry.unranked_because
+    # Without a benchmark it would only be ratings or a success rate.
+    overall = None if entry.benchmark_score is None else entry.overall_score
     cells = (
         _rank(entry),
+        _agent(entry),
         joined(
-            element("b", untrusted(entry.agent_id)),
-            element("div", f"not ranked: {reason}", class_="quiet") if reason else None,
+            element("b", score_text(entry.benchmark_score)),
+            element("div", f"{interval.low:.1f}–{interval.high:.1f}", class_="quiet")
+            if interval
+            else None,
         ),
-        untrusted(entry.agent_version),
-        score_text(entry.benchmark_score),
-        f"{interval.low:.1f}–{interval.high:.1f}" if interval else UNKNOWN,
-        _chart(entry.benchmark_score, interval),
-        score_text(entry.overall_score),
+        _chart(entry.benchmark_score, interval, is_ranked=entry.rank is not None),
+        score_text(overall),
         _rating(entry),
         score_text(entry.success_rate_score),
         score_text(entry.cost_efficiency_score),
         UNKNOWN if entry.tests is None else f"{entry.tests} of {entry.suite_tests}",
     )
     row = [
-        element("td", cell, class_="number" if name in NUMBERS else None)
+        element(
+            "td",
+            cell,
+            class_="number" if name in NUMBERS else None,
+            role="cell",
+            data_label=name or None,
+        )
         for name, cell in zip(COLUMNS, cells, strict=True)
     ]
-    return element("tr", *row, data_find=f"{entry.agent_id} {entry.agent_version}".lower())
+    found = f"{entry.agent_id} {entry.agent_version}".lower()
+    return element("tr", *row, role="row", data_find=found)
+
+
+def _agent(entry: BoardEntry) -> Html:
+    reason = entry.unranked_because
+    marks = (
+        (entry.provenance is Provenance.REPORTED, "reported: a claim"),
+        (entry.is_archived, "archived"),
+        (entry.provisional, "provisional"),
+    )
+    return joined(
+        element("b", untrusted(entry.agent_id)),
+        " ",
+        element("span", untrusted(entry.agent_version), class_="quiet"),
+        *(joined(" ", element("span", name, class_="label")) for is_so, name in marks if is_so),
+        element("div", f"not ranked: {reason}", class_="quiet") if reason else None,
+    )
 
 
 def _rank(entry: BoardEntry) -> str:
@@ -116,7 +149,7 @@ def _rating(entry: BoardEntry) -> str:
     return f"{entry.avg_user_rating:.1f} of 5 ({entry.feedback_count})"
 
 
-def _chart(value: float | None, interval: Interval | None) -> Html:
+def _chart(value: float | None, interval: Interval | None, *, is_ranked: bool) -> Html:
     """A dot on its interval, from 0 to 100; the numbers are next to it."""
     if value is None:
         return Html("")
@@ -128,7 +161,7 @@ def _chart(value: float | None, interval: Interval | None) -> Html:
         element("line", x1=0, x2=100, y1=8, y2=8, class_="track"),
         bar,
         element("circle", cx=value, cy=8, r=4, class_="dot"),
-        class_="range",
+        class_="range" if is_ranked else "range unranked",
         viewBox="-4 0 108 16",
         aria_hidden="true",
     )

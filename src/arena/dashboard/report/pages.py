@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena.catalog.suite import short_version
 from arena.catalog.test import Test
 from arena.dashboard.report.markup import (
     Html,
@@ -22,6 +23,7 @@ from arena.errors import InvalidInput
 from arena.files import write_atomically
 from arena.operations.runs import RunDetails
 from arena.runs.run import Result, Run
+from arena.scoring.board import Provenance
 from arena.text import UNKNOWN, percent_text, score_text, seconds_text, to_unicode
 
 PAGE = "index.html"
@@ -38,6 +40,8 @@ REASON_CHARACTERS = 160
 
 OUTCOMES = {True: "passed", False: "failed", None: "awaiting"}
 """None: reviewers have not judged it yet."""
+
+CLAIM = "reported: executed elsewhere, a claim"
 
 RANKS = {False: 0, None: 1, True: 2}
 """The order of outcomes: what needs attention comes first."""
@@ -73,6 +77,8 @@ def run_page(report: RunReport, data_name: str) -> str:
         f"Benchmark run of {run.created_at:%d %B %Y, %H:%M} UTC · ",
         run.state if run.is_full else f"{run.state}, partial run",
         f" · {run.id}",
+        element("div", _suite(run)) if run.suite else None,
+        element("div", element("b", CLAIM)) if run.provenance is Provenance.REPORTED else None,
     )
     has_trials = any(result.trial > 1 for result in report.results)
     categories = sorted({result.category for result in report.results})
@@ -93,6 +99,13 @@ def run_page(report: RunReport, data_name: str) -> str:
         ),
     )
     return frame(title=name, heading=name, lead=lead, main=main, data_name=data_name)
+
+
+def _suite(run: Run) -> Html:
+    covered = f", {run.test_count} of its {run.suite_tests} tests" if run.suite_tests else ""
+    return joined(
+        "Suite ", untrusted(run.suite), f", version {short_version(run.suite_version)}{covered}"
+    )
 
 
 def _by_test(results: Sequence[Result]) -> list[Result]:

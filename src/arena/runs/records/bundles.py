@@ -20,7 +20,7 @@ from arena.runs.run import Run, RunStatus
 from arena.scoring.board import Provenance
 from arena.scoring.records.evidence import end_run
 from arena.scoring.records.ranks import lock_team
-from arena.scoring.records.suites import add_version
+from arena.scoring.records.rebuilding import adopt_version
 from arena.store.database import Database, shielded
 from arena.store.tables.boards import Archive, SuiteVersions
 from arena.store.tables.runs import FrozenTests, Results, Runs, RunTests
@@ -64,7 +64,7 @@ def pushed_result_id(run_id: UUID, test_id: str, trial: int) -> UUID:
 async def find_pushed(
     database: Database, team_id: str, source_run_id: UUID, digest: str
 ) -> Run | None:
-    """The run, if it was pushed before; an error if it had other content."""
+    """The run, if it was pushed before or executed here; an error if it had other content."""
     async with database.reading() as connection:
         return await _find(connection, team_id, source_run_id, digest)
 
@@ -93,7 +93,7 @@ async def store_reported(
         if known is not None:
             return known
         await _refuse_many(connection, run.team_id, run.columns["total_tests"], most)
-        await add_version(connection, run.team_id, run.suite, run.created_at)
+        await adopt_version(connection, run.team_id, run.suite, run.created_at, is_claimed=True)
         await connection.execute(insert(Runs), _row(run))
         for start in range(0, len(run.tests), PAGE):
             page = [(n, run.tests[n]) for n in range(start, min(start + PAGE, len(run.tests)))]
@@ -126,6 +126,9 @@ def _row(run: ReportedRun) -> dict[str, Any]:
 async def _find(
     connection: AsyncConnection, team_id: str, source_run_id: UUID, digest: str
 ) -> Run | None:
+    own = select(Runs.__table__).where(Runs.id == source_run_id, Runs.team_id == team_id)
+    if (here := (await connection.execute(own)).one_or_none()) is not None:
+        return to_run(here)  # it came back to where it was executed
     run_id = pushed_id(team_id, source_run_id)
     query = select(Runs.__table__).where(Runs.id == run_id)
     row = (await connection.execute(query)).one_or_none()
@@ -135,7 +138,10 @@ async def _find(
             "be changed: execute it again and push the new run"
         )
     if row is None:
-        deleted = select(func.count()).where(Archive.run_id == run_id, Archive.is_deleted)
+        ids = (run_id, source_run_id)
+        deleted = select(func.count()).where(
+            Archive.team_id == team_id, Archive.run_id.in_(ids), Archive.is_deleted
+        )
         if (await connection.execute(deleted)).scalar_one():
             raise Conflict(f"run {source_run_id} was pushed before, and deleted by the operator")
     return None if row is None else to_run(row)

@@ -18,6 +18,7 @@ from arena.scoring.board import Provenance
 from arena.scoring.components import cost_contribution
 from arena.scoring.history import ExecutionStatus
 from arena.store.database import Database, shielded, value_from
+from arena.store.tables.boards import Archive
 from arena.store.tables.runs import FrozenTests, Runs, RunTests
 
 FINDING_FIELDS = tuple(Finding.__dataclass_fields__)
@@ -41,8 +42,21 @@ async def run_row(
         query = query.with_for_update()
     row = (await connection.execute(query)).one_or_none()
     if row is None:
-        raise NotFound(f"there is no run {run_id}")
+        raise NotFound(await _missing(connection, run_id, team_id))
     return row
+
+
+async def _missing(connection: AsyncConnection, run_id: UUID, team_id: str | None) -> str:
+    """That there is no run, or what became of it."""
+    query = select(Archive.by, Archive.at, Archive.reason).where(
+        Archive.run_id == run_id, Archive.is_deleted.is_(True)
+    )
+    if team_id is not None:
+        query = query.where(Archive.team_id == team_id)
+    mark = (await connection.execute(query.limit(1))).first()
+    if mark is None:
+        return f"there is no run {run_id}"
+    return f"run {run_id} was deleted by {mark.by} on {mark.at:%Y-%m-%d}: {mark.reason}"
 
 
 async def frozen_test(connection: AsyncConnection, run_id: UUID, test_id: str) -> Test:

@@ -21,8 +21,7 @@ from arena.runs.run import Run, RunStatus, check_move
 from arena.scoring.board import Provenance
 from arena.scoring.components import MICROPOINTS, share_score
 from arena.scoring.records.evidence import end_run
-from arena.scoring.records.rebuilding import regroup
-from arena.scoring.records.suites import add_version
+from arena.scoring.records.rebuilding import adopt_version
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
 
@@ -63,9 +62,7 @@ async def create_run(
     async with database.writing() as connection:
         # A repeated run does not make the version that it repeats the current one.
         if new.provenance is not Provenance.RE_EXECUTED:
-            has_moved = await add_version(connection, new.team_id, suite, now)
-            if has_moved:
-                await regroup(connection, new.team_id, suite)
+            await adopt_version(connection, new.team_id, suite, now)
         await connection.execute(
             insert(Runs),
             {
@@ -114,9 +111,8 @@ async def freeze(
 
 def frozen_row(digest: str, body: dict[str, object]) -> dict[str, object]:
     """The row of a frozen test."""
-    fingerprint = fingerprint_of(body)
-    cluster = cluster_of(body, fingerprint)
-    return {"digest": digest, "body": body, "fingerprint": fingerprint, "cluster": cluster}
+    found = {"fingerprint": fingerprint_of(body), "cluster": cluster_of(body)}
+    return {"digest": digest, "body": body, **found}
 
 
 @shielded

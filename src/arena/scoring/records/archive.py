@@ -44,9 +44,9 @@ async def archive_agent(
     """Hide an agent version; it counts all the same."""
     await lock_team(connection, subject.team_id)
     if not await _has_evidence(connection, subject):
-        raise NotFound(f"{subject} has no results, so there is nothing to archive")
+        raise NotFound(f"{_name(subject)} has no results, so there is nothing to archive")
     if await _mark_of(connection, subject, None):
-        raise Conflict(f"{subject} is archived already")
+        raise Conflict(f"{_name(subject)} is archived already")
     await _add_mark(connection, subject, None, by=by, reason=reason)
     why = Why(kind=BoardEventKind.ARCHIVED, reason=f"archived: {reason}", by=by)
     states = {archive_key(subject): {"by": by}}
@@ -58,7 +58,7 @@ async def restore_agent(
 ) -> None:
     """Show an archived agent version again."""
     await lock_team(connection, subject.team_id)
-    await _remove_mark(connection, subject, None, str(subject))
+    await _remove_mark(connection, subject, None, _name(subject))
     why = Why(kind=BoardEventKind.RESTORED, reason=f"restored: {reason}", by=by)
     await record_change(connection, subject, why, states={archive_key(subject): None})
 
@@ -95,9 +95,9 @@ async def delete_run(
     await lock_team(connection, team_id)
     row = await _ended_run(connection, team_id, run_id, "deleted")
     subject = _subject(row)
-    before = position(await score_row(connection, subject))
-    executions, successes = await _delete_run(connection, row, by=by, reason=reason)
     team = await team_board(connection, team_id)
+    before = await position(connection, subject, row.suite, team)
+    executions, successes = await _delete_run(connection, row, by=by, reason=reason)
     states = await show_newest(connection, team_id, row.suite, team)
     why = Why(
         kind=BoardEventKind.DELETED,
@@ -124,12 +124,12 @@ async def delete_agent(
     """Delete the runs, ratings and executions of an agent version; returns how many runs."""
     await lock_team(connection, subject.team_id)
     if not await _has_evidence(connection, subject):
-        raise NotFound(f"{subject} has no results, so there is nothing to delete")
+        raise NotFound(f"{_name(subject)} has no results, so there is nothing to delete")
     runs = select(Runs.__table__).where(*is_about(Runs, subject))
     rows = (await connection.execute(runs)).all()
     for row in rows:
         if row.status not in ENDED:
-            raise Conflict(f"run {row.id} of {subject} is {row.status}; cancel it first")
+            raise Conflict(f"run {row.id} of {_name(subject)} is {row.status}; cancel it first")
     for row in rows:
         await delete_run(connection, subject.team_id, row.id, by=by, reason=reason)
     for table in (Feedback, Executions):
@@ -234,6 +234,11 @@ async def _remove_mark(
     if mark is None:
         raise Conflict(f"{name} is not archived")
     await connection.execute(delete(Archive).where(Archive.id == mark))
+
+
+def _name(subject: Subject) -> str:
+    """As people write it."""
+    return f"{subject.agent_id}@{subject.version}"
 
 
 def _subject(row: Row[Any]) -> Subject:

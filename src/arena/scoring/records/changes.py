@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.scoring.board import BoardRun
+from arena.scoring.components import share_score
 from arena.scoring.history import Subject
 from arena.scoring.log import (
     TEAM_KEY,
@@ -28,6 +30,7 @@ from arena.scoring.records.entries import (
     score_row,
     store_entries,
     store_scores,
+    whole_entry,
 )
 from arena.scoring.records.log import append_event
 from arena.scoring.records.ranks import lock_team, move_ranks
@@ -51,13 +54,15 @@ async def record_change(
     """Change the sums of an agent version, and the boards with them.
 
     `suites` are those in which its run may have changed; `states` are changed by the event, too.
-    `before` is where it stood, if the caller has changed its row already.
+    `before` is where it stood, if the caller has changed the board already.
     """
     # Some callers hold the lock already; taking it twice in a transaction is harmless.
     await lock_team(connection, subject.team_id)
     await compute_missing(connection, subject.team_id)
     team = await team_board(connection, subject.team_id)
     row = await score_row(connection, subject)
+    if before is ...:
+        before = await position(connection, subject, why.suite, team)
     sums = change(Sums.of_row(row))
     changed: dict[str, Mapping[str, Any] | None] = dict(states or {})
     changed[agent_key(subject)] = agent_state(subject, sums)
@@ -69,15 +74,14 @@ async def record_change(
     await move_ranks(connection, subject.team_id, score_id, was, after)
     if why.suite and why.suite_version:
         changed |= await _run_state(connection, subject, why.suite, why.suite_version, team)
-    now = await score_row(connection, subject)
     await append_event(
         connection,
         subject.team_id,
         why,
         changed,
         subject=subject,
-        before=position(row) if before is ... else before,
-        after=position(now),
+        before=before,
+        after=await position(connection, subject, why.suite, team),
         at_first={TEAM_KEY: team.as_json()},
     )
 
@@ -101,12 +105,29 @@ async def _run_state(
     return {key: run_state(subject, suite, runs[WHOLE]) if runs else None}
 
 
-def position(row: Any) -> Position | None:
-    """Where an agent version stands on the default board, from its row of scores."""
-    if row is None:
+async def position(
+    connection: AsyncConnection, subject: Subject, suite: str | None, team: TeamBoard
+) -> Position | None:
+    """Where an agent version stands on the board of a suite; without a suite, on the default one.
+
+    None if it is not there.
+    """
+    if suite is None or suite == team.default_suite:
+        row = await score_row(connection, subject)
+        if row is None:
+            return None
+        return Position(
+            rank=row.rank_overall,
+            overall_score=row.overall_score,
+            benchmark_score=row.benchmark_score,
+        )
+    entry = await whole_entry(connection, subject, suite)
+    if entry is None:
         return None
+    benchmark = BoardRun.from_json(entry.run).benchmark
+    score = share_score(benchmark.part, benchmark.whole)
     return Position(
-        rank=row.rank_overall,
-        overall_score=row.overall_score,
-        benchmark_score=row.benchmark_score,
+        rank=entry.rank,
+        overall_score=entry.overall_score,
+        benchmark_score=None if score is None else float(score),
     )

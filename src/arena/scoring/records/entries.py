@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, case, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
@@ -42,9 +42,10 @@ async def chosen_runs(
         *COUNTS,
     )
     is_claim = Runs.provenance == Provenance.REPORTED
-    order = (Runs.completed_at.desc(), Runs.id.desc())
-    query = select(Runs.__table__).where(*of_version)
-    query = query.order_by(*order) if team.ranks_reported else query.order_by(is_claim, *order)
+    latest = Runs.completed_at.desc()
+    # A copy of a run that was executed here never takes its place.
+    order = (latest, is_claim) if team.ranks_reported else (is_claim, latest)
+    query = select(Runs.__table__).where(*of_version).order_by(*order, Runs.id.desc())
     row = (await connection.execute(query.limit(1))).one_or_none()
     if row is None:
         return {}
@@ -85,6 +86,8 @@ async def _board_run(
     files = select(func.count(Runs.agent_digest.distinct())).where(
         *is_about(Runs, subject), Runs.completed_at <= row.completed_at
     )
+    if row.provenance != Provenance.REPORTED:
+        files = files.where(Runs.provenance != Provenance.REPORTED)
     return BoardRun(
         run_id=row.id,
         suite_version=row.suite_version,
@@ -153,6 +156,27 @@ async def store_entries(
 async def score_row(connection: AsyncConnection, subject: Subject) -> Any:
     """The row of scores of an agent version; None if it has none."""
     query = select(Scores.__table__).where(*is_about(Scores, subject))
+    return (await connection.execute(query)).one_or_none()
+
+
+async def whole_entry(connection: AsyncConnection, subject: Subject, suite: str) -> Any:
+    """Its entry on the board of a suite, with its `rank`; None if it has none."""
+    board = (BoardEntries.team_id == subject.team_id, BoardEntries.suite == suite)
+    whole = (BoardEntries.kind == WHOLE[0], BoardEntries.name == WHOLE[1])
+    other = BoardEntries.__table__.alias("other")
+    better = (
+        select(func.count() + 1)
+        .select_from(other)
+        .where(
+            *(other.c[name] == BoardEntries.__table__.c[name] for name in ENTRY_KEY[:4]),
+            other.c.is_ranked.is_(True),
+            other.c.overall_score > BoardEntries.overall_score,
+        )
+        .scalar_subquery()
+    )
+    rank = case((BoardEntries.is_ranked, better)).label("rank")
+    query = select(BoardEntries.overall_score, BoardEntries.run, rank)
+    query = query.where(*is_about(BoardEntries, subject), *board, *whole)
     return (await connection.execute(query)).one_or_none()
 
 

@@ -15,7 +15,6 @@ from arena.scoring.board import Provenance
 from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus, Source, Subject
 from arena.scoring.log import TEAM_KEY, BoardEventKind, Why
 from arena.scoring.records.changes import position, record_change
-from arena.scoring.records.entries import score_row
 from arena.scoring.records.outcomes import outcomes_of_run, store_groups
 from arena.scoring.records.ranks import lock_team
 from arena.scoring.records.rebuilding import compute_missing, show_newest
@@ -198,7 +197,8 @@ async def end_run(connection: AsyncConnection, row: Row[Any]) -> None:
     added, completed = await _add_run_executions(connection, subject, row)
     counts = row.status == "completed" and row.is_full
     # Read first: showing another version of the suite changes it.
-    before = position(await score_row(connection, subject))
+    team = await team_board(connection, row.team_id)
+    before = await position(connection, subject, row.suite, team)
     states = await _show_run(connection, row) if counts else None
     if not added and not counts:
         return

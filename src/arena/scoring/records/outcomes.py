@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Integer, case, cast, delete, func, insert, select
+from sqlalchemy import Integer, String, case, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.scoring.clusters import share_of_clusters
-from arena.scoring.components import Share
+from arena.scoring.clusters import clustered_share, rate_unit
+from arena.scoring.components import Share, divide_half_up
 from arena.scoring.matrix import TestOutcome, TestRecord
 from arena.scoring.pareto import ParetoPoint
 from arena.scoring.trials import TrialCounts
@@ -23,6 +23,9 @@ MOST_ROWS = 1000
 
 TRIALS = func.count().label("trials")
 PASSED = func.sum(cast(Results.passed, Integer)).label("passed")
+PASSED_TRIALS = func.aggregate_strings(
+    case((Results.passed.is_(True), cast(Results.trial, String))), ","
+).label("passed_trials")
 TRIAL_TO_SHOW = func.coalesce(
     func.min(case((Results.passed.is_(False), Results.sequence))), func.min(Results.sequence)
 ).label("sequence")
@@ -43,9 +46,12 @@ async def outcomes_of_run(
 ) -> dict[tuple[str, str], Group]:
     """Sum a run's results: of all tests, and of each category and tag, by kind and name.
 
-    A unit is a cluster of tests. The cost grows with the run, not with the history.
+    Every test weighs the same, however many trials it had, and a unit is a cluster of tests. The
+    cost grows with the run, not with the history.
     """
     body = FrozenTests.body
+    frozen = select(RunTests.trials).where(RunTests.run_id == run_id).distinct()
+    unit = rate_unit((await connection.execute(frozen)).scalars().all())
     query = _per_test(run_id).add_columns(
         body["category"].as_string().label("category"),
         body["tags"].label("tags"),
@@ -56,20 +62,22 @@ async def outcomes_of_run(
     rows = await connection.stream(query)
     async for page in rows.partitions(PAGE):  # row by row, each would be a task switch
         for row in page:
-            numbers = int(row.passed), int(row.trials), int(row.earned or 0), int(row.possible or 0)
-            category, tags = placed.get(row.test_id, (row.category, row.tags))
+            rate = divide_half_up(int(row.passed) * unit, int(row.trials))
+            numbers = rate, unit, int(row.earned or 0), int(row.possible or 0)
+            frozen_place = row.category, row.tags, row.cluster
+            category, tags, cluster = placed.get(row.test_id, frozen_place)
             names = (("category", category), *(("tag", tag) for tag in set(tags)))
             for key in (("whole", ""), *names):
                 clusters = sums.setdefault(key, {})
-                known = clusters.setdefault(row.cluster, [0, 0, 0, 0, 0])
-                clusters[row.cluster] = [a + b for a, b in zip(known, (*numbers, 1), strict=True)]
+                known = clusters.setdefault(cluster, [0, 0, 0, 0, 0])
+                clusters[cluster] = [a + b for a, b in zip(known, (*numbers, 1), strict=True)]
     return {key: _group(list(clusters.values())) for key, clusters in sums.items()}
 
 
 async def _placed_tests(
     connection: AsyncConnection, run_id: UUID
-) -> dict[str, tuple[str, list[str]]]:
-    """The category and tags of the run's tests as its suite version has them now.
+) -> dict[str, tuple[str, list[str], str]]:
+    """Category, tags and cluster of the run's tests as its suite version has them now.
 
     Not those that were frozen with the run: on a board all runs must mean the same by a category.
     """
@@ -83,11 +91,12 @@ async def _placed_tests(
 
 
 def _group(clusters: Sequence[Sequence[int]]) -> Group:
-    """The sums of clusters, each with passes, trials, points earned and possible, and tests."""
+    """The sums of clusters: pass rates and their unit, points earned and possible, tests."""
     return Group(
         tests=sum(one[4] for one in clusters),
-        benchmark=share_of_clusters([(one[0], one[1], one[4]) for one in clusters]),
-        cost=Share.of_groups((one[2], one[3]) for one in clusters),
+        benchmark=clustered_share([(one[0], one[1]) for one in clusters]),
+        # Points are possible only for tests that passed with known usage.
+        cost=clustered_share([(one[2], one[3]) for one in clusters if one[3]]),
     )
 
 
@@ -126,6 +135,12 @@ async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:
     return (await connection.execute(query)).first() is not None
 
 
+async def has_equal_trials(connection: AsyncConnection, run_id: UUID) -> bool:
+    """Whether every test of the run has the same number of trials."""
+    frozen = select(RunTests.trials).where(RunTests.run_id == run_id).distinct().limit(2)
+    return len((await connection.execute(frozen)).all()) < 2
+
+
 async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[TrialCounts]:
     """The trial counts of every test of a run that has results."""
     counted = [
@@ -135,8 +150,11 @@ async def test_counts(connection: AsyncConnection, run_id: UUID) -> list[TrialCo
             trials=row.trials,
             passed=int(row.passed),
             cluster=row.cluster,
+            passed_trials=frozenset(map(int, (row.passed_trials or "").split(",")))
+            if row.passed
+            else frozenset(),
         )
-        for row in await connection.execute(_per_test(run_id))
+        for row in await connection.execute(_per_test(run_id).add_columns(PASSED_TRIALS))
     ]
     # Sorted here: database collations differ.
     return sorted(counted, key=lambda counts: counts.test_id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -32,6 +33,7 @@ from arena.scoring.records.log import append_event, last_event, states_at
 from arena.scoring.records.ranks import lock_team, rank_all
 from arena.scoring.records.suites import (
     COUNTS,
+    add_version,
     show_version,
     shown_versions,
     store_team_board,
@@ -120,8 +122,29 @@ async def show_newest(
     return {suite_key(suite): None if newest is None else {"shown": newest}}
 
 
-async def regroup(connection: AsyncConnection, team_id: str, suite: Suite) -> None:
-    """Sum the runs of a version again, because its tests have other categories or tags now."""
+async def adopt_version(
+    connection: AsyncConnection,
+    team_id: str,
+    suite: Suite,
+    moment: datetime,
+    *,
+    is_claimed: bool = False,
+) -> None:
+    """Record which version a suite is now, and show what that changes on its board."""
+    added = await add_version(connection, team_id, suite, moment, is_claimed=is_claimed)
+    if added.edit is not None:
+        await compute_missing(connection, team_id)
+        team = await team_board(connection, team_id)
+        # Tests that are again what they were have a board already.
+        states = await show_newest(connection, team_id, suite.name, team)
+        first = {TEAM_KEY: team.as_json()}
+        await append_event(connection, team_id, added.edit, states, at_first=first)
+    if added.has_moved:
+        await _regroup(connection, team_id, suite)
+
+
+async def _regroup(connection: AsyncConnection, team_id: str, suite: Suite) -> None:
+    """Sum the runs of a version again: its tests have other categories, tags or groups now."""
     runs = select(Runs.id).where(
         Runs.team_id == team_id,
         Runs.suite == suite.name,
@@ -129,18 +152,21 @@ async def regroup(connection: AsyncConnection, team_id: str, suite: Suite) -> No
         *COUNTS,
     )
     await connection.execute(delete(RunGroups).where(RunGroups.run_id.in_(runs)))
-    if (await shown_versions(connection, team_id)).get(suite.name) != suite.version:
-        return
-    team = await team_board(connection, team_id)
-    affected = await rebuild_suite(connection, team_id, suite.name, team)
-    await rescore(connection, affected, team_id, team)
+    team, states = await team_board(connection, team_id), States()
+    for subject in await _measured(connection, team_id, suite.name, suite.version):
+        chosen = await chosen_runs(connection, subject, suite.name, suite.version, team)
+        key = run_key(subject, suite.name, suite.version)
+        states[key] = run_state(subject, suite.name, chosen[WHOLE])
+    if (await shown_versions(connection, team_id)).get(suite.name) == suite.version:
+        affected = await rebuild_suite(connection, team_id, suite.name, team)
+        await rescore(connection, affected, team_id, team)
     why = Why(
         kind=BoardEventKind.TESTS_EDITED,
-        reason=f"categories or tags of {suite.name} changed; the whole board is as it was",
+        reason=f"categories, tags or groups of {suite.name} changed; its scores are as they were",
         suite=suite.name,
         suite_version=suite.version,
     )
-    await append_event(connection, team_id, why, {}, at_first={TEAM_KEY: team.as_json()})
+    await append_event(connection, team_id, why, states, at_first={TEAM_KEY: team.as_json()})
 
 
 async def rescore(

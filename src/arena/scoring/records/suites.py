@@ -1,19 +1,19 @@
 """Suites in the database: their versions, the one that is shown, what a team has decided."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.catalog.suite import Suite, difference, short_version
 from arena.errors import InvalidInput, NotFound
 from arena.scoring.board import Provenance, SuiteVersionRow
-from arena.scoring.log import TEAM_KEY, BoardEventKind, TeamBoard, Why
-from arena.scoring.records.log import append_event
+from arena.scoring.log import BoardEventKind, TeamBoard, Why
 from arena.scoring.records.ranks import lock_team
 from arena.scoring.records.sums import stored_weights
 from arena.store.tables.boards import Suites, SuiteVersions, TeamBoards
@@ -21,6 +21,12 @@ from arena.store.tables.runs import Runs
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 """When a version became current that never did."""
+NEWEST = (
+    SuiteVersions.is_claimed,
+    SuiteVersions.current_since.desc(),
+    SuiteVersions.version,
+)
+"""The order of versions: what the tests here were goes before what others have pushed."""
 COUNTS = (Runs.status == "completed", Runs.is_full.is_(True))
 """The runs that count for a board."""
 
@@ -60,47 +66,100 @@ async def show_version(connection: AsyncConnection, team_id: str, suite: str, ve
         await connection.execute(insert(Suites), row)
 
 
+async def is_elsewhere(connection: AsyncConnection, team_id: str, suite: Suite) -> bool:
+    """Whether a suite that is called like its folder is known from other files."""
+    if suite.folder is None:
+        return False
+    query = select(SuiteVersions.version).where(
+        SuiteVersions.team_id == team_id,
+        SuiteVersions.suite == suite.name,
+        SuiteVersions.is_claimed.is_(False),
+        SuiteVersions.folder.is_distinct_from(suite.folder),
+    )
+    return (await connection.execute(query.limit(1))).first() is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedVersion:
+    """What a version of a suite changes."""
+
+    edit: Why | None = None
+    """That it is the current version now, in place of another one."""
+    has_moved: bool = False
+    """Whether its tests have other categories, tags or groups than were stored."""
+
+
 async def add_version(
-    connection: AsyncConnection, team_id: str, suite: Suite, moment: datetime
-) -> bool:
+    connection: AsyncConnection,
+    team_id: str,
+    suite: Suite,
+    moment: datetime,
+    *,
+    is_claimed: bool = False,
+) -> AddedVersion:
     """Record that `suite` is the current version of the suite at `moment`.
 
-    Returns whether the categories or tags of its tests have changed since they were last stored.
-    What is not the whole suite is stored as well, but is never the current version.
+    What is not the whole suite is stored as well, but is never the current version; nor is what
+    was only pushed, unless all that is known of the suite was.
     """
-    of_suite = (SuiteVersions.team_id == team_id, SuiteVersions.suite == suite.name)
-    known = (
-        select(SuiteVersions.version, SuiteVersions.label, SuiteVersions.current_since)
-        .where(*of_suite)
-        .order_by(SuiteVersions.current_since.desc(), SuiteVersions.version)
-    )
-    rows = (await connection.execute(known)).all()
-    is_known = bool(rows) and (rows[0].version, rows[0].label) == (suite.version, suite.label)
+    known = _known_versions(team_id, suite.name)
+    newest = (await connection.execute(known.limit(1))).first()
+    now = (suite.version, suite.label, is_claimed)
+    is_known = newest and (newest.version, newest.label, newest.is_claimed) == now
     if is_known and not await _has_moved(connection, team_id, suite):
-        return False  # nearly every run
+        return AddedVersion()  # nearly every run
     await lock_team(connection, team_id)
     rows = (await connection.execute(known)).all()
     mine = next((row for row in rows if row.version == suite.version), None)
-    # A pushed run may be of a version from before the current one.
-    is_newer = suite.is_whole and bool(rows) and moment >= rows[0].current_since
-    if is_newer and rows[0].version != suite.version and rows[0].current_since > NEVER:
-        await _log_edit(connection, team_id, suite, rows[0].version)
+    edit, replaced = None, _replaced(rows, suite, moment, is_claimed=is_claimed)
+    if replaced is not None:
+        # After a clock that was ahead, what is current now is still the newest.
+        moment = max(moment, replaced.current_since)
+        if replaced.current_since > NEVER:
+            edit = await _edit(connection, team_id, suite, replaced.version)
     if mine is None:
-        await _insert_version(connection, team_id, suite, moment if suite.is_whole else NEVER)
-        return False
-    values: dict[str, object] = {"label": suite.label or mine.label}
-    if is_newer and rows[0].version != suite.version:
-        values["current_since"] = moment
+        since = moment if suite.is_whole else NEVER
+        await _insert_version(connection, team_id, suite, since, is_claimed=is_claimed)
+        return AddedVersion(edit=edit)
+    values: dict[str, object] = {"current_since": moment} if replaced is not None else {}
+    if not is_claimed or mine.is_claimed:
+        values |= {"label": suite.label or mine.label, "is_claimed": is_claimed}
     has_moved = await _has_moved(connection, team_id, suite)
     if has_moved:
         values["groups"] = suite.groups
-    change = update(SuiteVersions).where(*of_suite, SuiteVersions.version == suite.version)
-    await connection.execute(change.values(**values))
-    return has_moved
+    if values:
+        mine_only = SuiteVersions.version == suite.version
+        change = update(SuiteVersions).where(*_of_suite(team_id, suite.name), mine_only)
+        await connection.execute(change.values(**values))
+    return AddedVersion(edit=edit, has_moved=has_moved)
+
+
+def _known_versions(team_id: str, suite: str) -> Select[Any]:
+    columns = (
+        SuiteVersions.version,
+        SuiteVersions.label,
+        SuiteVersions.current_since,
+        SuiteVersions.is_claimed,
+    )
+    query = select(*columns).where(*_of_suite(team_id, suite)).order_by(*NEWEST)
+    return cast("Select[Any]", query)
+
+
+def _of_suite(team_id: str, suite: str) -> list[Any]:
+    return [SuiteVersions.team_id == team_id, SuiteVersions.suite == suite]
+
+
+def _replaced(rows: Sequence[Any], suite: Suite, moment: datetime, *, is_claimed: bool) -> Any:
+    """The version that was current until now; None if it still is."""
+    if not rows or rows[0].version == suite.version or not suite.is_whole:
+        return None
+    # A pushed run may be of a version from before the current one.
+    is_after = not is_claimed or (rows[0].is_claimed and moment >= rows[0].current_since)
+    return rows[0] if is_after else None
 
 
 async def _has_moved(connection: AsyncConnection, team_id: str, suite: Suite) -> bool:
-    """Whether tests of a stored version have other categories or tags than are stored."""
+    """Whether tests of a stored version have other categories, tags or groups than are stored."""
     query = select(SuiteVersions.groups).where(
         SuiteVersions.team_id == team_id,
         SuiteVersions.suite == suite.name,
@@ -111,7 +170,7 @@ async def _has_moved(connection: AsyncConnection, team_id: str, suite: Suite) ->
 
 
 async def _insert_version(
-    connection: AsyncConnection, team_id: str, suite: Suite, moment: datetime
+    connection: AsyncConnection, team_id: str, suite: Suite, moment: datetime, *, is_claimed: bool
 ) -> None:
     row = {
         "team_id": team_id,
@@ -121,26 +180,27 @@ async def _insert_version(
         "tests": len(suite.manifest),
         "manifest": suite.manifest,
         "groups": suite.groups,
+        "folder": suite.folder,
+        "is_claimed": is_claimed,
         "created_at": clock.now(),
         "current_since": moment,
     }
     await connection.execute(insert(SuiteVersions), row)
 
 
-async def _log_edit(connection: AsyncConnection, team_id: str, suite: Suite, previous: str) -> None:
+async def _edit(connection: AsyncConnection, team_id: str, suite: Suite, previous: str) -> Why:
+    """That the tests of a suite are others than before."""
     before = await manifest_of(connection, team_id, suite.name, previous)
     reason = (
         f"{suite.name} changed from {short_version(previous)} to "
         f"{short_version(suite.version)}: {difference(before, suite.manifest)}"
     )
-    why = Why(
+    return Why(
         kind=BoardEventKind.TESTS_EDITED,
         reason=reason,
         suite=suite.name,
         suite_version=suite.version,
     )
-    team = await team_board(connection, team_id)
-    await append_event(connection, team_id, why, {}, at_first={TEAM_KEY: team.as_json()})
 
 
 async def version_to_show(
@@ -162,7 +222,7 @@ async def version_to_show(
     query = (
         select(SuiteVersions.version)
         .where(SuiteVersions.team_id == team_id, SuiteVersions.suite == suite)
-        .order_by(SuiteVersions.current_since.desc(), SuiteVersions.version)
+        .order_by(*NEWEST)
     )
     versions = (await connection.execute(query)).scalars()
     return next((version for version in versions if version in measured), None)
@@ -179,7 +239,7 @@ async def group_sizes(
     )
     groups: Mapping[str, Any] = (await connection.execute(query)).scalar_one_or_none() or {}
     sizes: Counter[tuple[str, str]] = Counter()
-    for category, tags in groups.values():
+    for category, tags, _ in groups.values():
         sizes.update([("category", category), *(("tag", tag) for tag in set(tags))])
     return sizes
 
@@ -210,7 +270,7 @@ async def version_rows(
     query = (
         select(*columns)
         .where(SuiteVersions.team_id == team_id, SuiteVersions.suite == suite)
-        .order_by(SuiteVersions.current_since.desc(), SuiteVersions.version)
+        .order_by(*NEWEST)
     )
     shown = (await shown_versions(connection, team_id)).get(suite)
     rows: list[SuiteVersionRow] = []

@@ -7,7 +7,7 @@ one version of a suite if no test differs between them.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -39,40 +39,36 @@ LAB = {
 }
 """The fingerprints of the bundled tests in this release."""
 
-DECIDING = (
-    "prompt",
-    "expected",
-    "validation",
-    "timeout_seconds",
-    "points",
-    "agents",
-    "budget_tokens",
-    "case_sensitive",
-    "whole_word",
-    "pass_score",
-)
+JUDGED = ("prompt", "expected", "validation", "case_sensitive", "whole_word", "pass_score")
+"""What is asked, and how it is judged: tests that have it in common are of one cluster."""
+DECIDING = (*JUDGED, "timeout_seconds", "points", "agents", "budget_tokens")
 """What can change a verdict or a score."""
 
 
 def fingerprint_tests(connection: sa.Connection) -> None:
-    """Compute the fingerprint of every frozen test; none of them has a group."""
+    """Compute the fingerprint and cluster of every frozen test; none of them has a group."""
     tests = _table("agent_benchmark_tests")
     rows = connection.execute(sa.select(tests.c.digest, tests.c.body)).all()
     change = sa.text(
-        "UPDATE agent_benchmark_tests SET fingerprint = :found, cluster = :found"
+        "UPDATE agent_benchmark_tests SET fingerprint = :fingerprint, cluster = :cluster"
         " WHERE digest = :digest"
     )
     for start in range(0, len(rows), PAGE):
         page = [
-            {"digest": row.digest, "found": _fingerprint(row.body)}
+            {
+                "digest": row.digest,
+                "fingerprint": _hash(row.body, DECIDING),
+                "cluster": _hash(row.body, JUDGED),
+            }
             for row in rows[start : start + PAGE]
         ]
         connection.execute(change, page)
 
 
-def _fingerprint(body: Mapping[str, Any]) -> str:
-    deciding = {name: body.get(name) for name in DECIDING}
-    text = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
+def _hash(body: Mapping[str, Any], names: Sequence[str]) -> str:
+    text = json.dumps(
+        {name: body.get(name) for name in names}, sort_keys=True, separators=(",", ":")
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 

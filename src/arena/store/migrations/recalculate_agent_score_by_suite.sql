@@ -15,6 +15,7 @@ DECLARE
   board record;
   chosen record;
   run uuid;
+  unit numeric;
   ranked boolean := false;
   cents numeric[];
   parts numeric[];
@@ -49,7 +50,8 @@ BEGIN
      WHERE team_id = p_team_id AND agent_id = p_agent_id AND agent_version = p_version
        AND suite = board.default_suite AND suite_version = board.shown_version
        AND status = 'completed' AND is_full
-     ORDER BY (provenance = 'reported' AND NOT board.ranks_reported), completed_at DESC, id DESC
+     ORDER BY (provenance = 'reported' AND NOT board.ranks_reported), completed_at DESC,
+              (provenance = 'reported'), id DESC
      LIMIT 1
   LOOP
     run := chosen.id;
@@ -57,16 +59,25 @@ BEGIN
               AND (chosen.provenance <> 'reported' OR board.ranks_reported);
   END LOOP;
 
+  -- Every test weighs the same, however many trials it had.
+  SELECT CASE WHEN min(trials) = max(trials) THEN min(trials) ELSE 1000000 END INTO unit
+    FROM agent_benchmark_run_tests WHERE run_id = run;
+
   SELECT coalesce(sum(p), 0) AS part, coalesce(sum(w), 0) AS whole,
          jsonb_build_array(count(*), coalesce(sum(p), 0), coalesce(sum(w), 0),
                            coalesce(sum(p * p), 0), coalesce(sum(p * w), 0),
                            coalesce(sum(w * w), 0)) AS share
     INTO benchmark
-    FROM (SELECT count(*) FILTER (WHERE r.passed)::numeric AS p, count(*)::numeric AS w
-            FROM agent_benchmark_results r
-            JOIN agent_benchmark_run_tests t ON t.run_id = r.run_id AND t.test_id = r.test_id
-            JOIN agent_benchmark_tests f ON f.digest = t.digest
-           WHERE r.run_id = run GROUP BY f.cluster) AS clusters;
+    FROM (SELECT sum(rate) AS p, sum(unit) AS w
+            FROM (SELECT f.cluster, div(2 * unit * count(*) FILTER (WHERE r.passed) + count(*),
+                                        2 * count(*)::numeric) AS rate
+                    FROM agent_benchmark_results r
+                    JOIN agent_benchmark_run_tests t
+                      ON t.run_id = r.run_id AND t.test_id = r.test_id
+                    JOIN agent_benchmark_tests f ON f.digest = t.digest
+                   WHERE r.run_id = run AND r.passed IS NOT NULL
+                   GROUP BY f.cluster, t.test_id) AS tests
+           GROUP BY cluster) AS clusters;
 
   SELECT coalesce(sum(p), 0) AS part, coalesce(sum(w), 0) AS whole,
          jsonb_build_array(count(*), coalesce(sum(p), 0), coalesce(sum(w), 0),

@@ -49,7 +49,11 @@ class SuiteVersions(Table):
     manifest: Mapped[dict[str, Any]]
     """The fingerprint of each test, by id."""
     groups: Mapped[dict[str, Any] | None] = column(AnyJson)
-    """The category and tags of each test, by id, as they were last; None if they are not known."""
+    """Category, tags and cluster of each test, by id, as they were last; None if not known."""
+    folder: Mapped[str | None] = column(String(64))
+    """The digest of the path that gave the suite its name; None if its files or a project do."""
+    is_claimed: Mapped[bool] = column(default=False)
+    """Whether it is known from pushed runs only: never newer than what the tests here were."""
     created_at: Mapped[datetime]
     current_since: Mapped[datetime]
     """When it last became the suite's current version: the latest is the newest version."""
@@ -102,7 +106,8 @@ class BoardEvents(Table):
     suite_version: Mapped[str | None] = column(String(64))
     run_id: Mapped[UUID | None]
     before: Mapped[dict[str, Any] | None] = column(AnyJson)
-    """Rank and scores of the agent version on the default board before it; None if it had none."""
+    """Rank and scores of the agent version before it: on the board of its suite, else on the
+    default one; None if it had none."""
     after: Mapped[dict[str, Any] | None] = column(AnyJson)
 
 

@@ -24,6 +24,9 @@ async def test_a_line_has_the_fields_of_the_result_and_names_its_run():
             "run_id": str(RUN_ID),
             "agent_id": "my-agent",
             "agent_version": "1.2.0",
+            "suite": "words",
+            "suite_version": "a" * 64,
+            "provenance": "run_here",
             **output.jsonable(result),
         }
 

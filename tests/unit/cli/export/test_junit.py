@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from arena.cli.export.junit import MAX_OUTPUT, pieces
 from arena.runs.run import RunError, RunStatus
+from arena.scoring.board import Provenance
 from arena.scoring.history import ExecutionStatus
 from exported import RUN_ID, a_quarantine, exported, text_of
 from factories import a_result
@@ -35,6 +36,11 @@ async def written(*results: Any, **changes: Any) -> str:
 def suite_of(text: str) -> ElementTree.Element:
     (suite,) = ElementTree.fromstring(text.encode())
     return suite
+
+
+async def test_a_reported_run_is_marked_as_a_claim():
+    text = await written(a_result(), provenance=Provenance.REPORTED)
+    assert '<property name="provenance" value="reported, a claim"/>' in text
 
 
 async def test_every_kind_of_case_is_read_by_two_independent_parsers():
@@ -81,6 +87,7 @@ async def test_every_kind_of_case_is_read_by_two_independent_parsers():
     assert parsed.properties["agent"] == "my-agent"
     assert parsed.properties["version"] == "1.2.0"
     assert parsed.properties["run"] == str(RUN_ID)
+    assert parsed.properties["provenance"] == "run here"
     assert {case.time.total_seconds() for case in parsed} == {0.1, 0.0}
 
 

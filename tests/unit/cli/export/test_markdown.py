@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from arena.cli.export.markdown import MAX_CELL, MAX_ROWS, code, pieces, table
+from arena.cli.export.markdown import MAX_CELL, MAX_ROWS, code, notes_list, pieces, table
 from arena.cli.gate import Gate, GatePart
+from arena.runs.differences import Note
 from arena.runs.run import RunError, RunStatus
+from arena.scoring.board import Provenance
 from exported import a_quarantine, a_run, exported, text_of
 from factories import a_result
 
@@ -51,17 +53,40 @@ async def test_the_page_has_the_verdict_the_counts_and_the_failures():
             )
         )
     )
-    assert text.startswith("## `my-agent 1.2.0`: 33.3 %\n\n**Failed.** 1 of 4 passed. ")
+    assert text.startswith("## `my-agent@1.2.0`: 33.3 %\n\n**Failed.** 1 of 4 passed. ")
+    assert "\nSuite `words` aaaaaaaaaaaa\n" in text
     assert "`--fail-under 90` missed: the score 50.0 % is below 90 %." in text
-    assert "| `bad` | `1` | `custom` | `no` |" in text
+    assert "| `bad` | 1 | `custom` | `no` |" in text
     _, quarantined = text.split("### Quarantined failures, which do not block")
-    assert "| `flaky` | `1` | `custom` | `until 2026-12-31: the host is flaky` |" in quarantined
-    assert "| `away` | `1` | `web` | `no answer` |" in quarantined.partition("Not executed")[2]
+    assert "| `flaky` | 1 | `custom` | until 2026-12-31: `the host is flaky` |" in quarantined
+    assert "| `away` | 1 | `web` | `no answer` |" in quarantined.partition("Not executed")[2]
 
 
 async def test_a_run_that_did_not_complete_says_so():
     text = await text_of(pieces(exported([], total_tests=3, status=RunStatus.CANCELLED)))
     assert "**The run is cancelled: 0 of 3 passed.**" in text
+
+
+async def test_a_reported_run_is_marked_as_a_claim():
+    text = await text_of(pieces(exported([a_result()], provenance=Provenance.REPORTED)))
+    assert "\nSuite `words` aaaaaaaaaaaa, reported, a claim\n" in text
+
+
+@pytest.mark.parametrize(
+    ("detail", "shown"),
+    [
+        ("a drop of 12.5 percentage points or more", "a drop of 12.5 percentage points or more"),
+        ("no drop: they are too few", "no drop: they are too few"),
+        ("2 (words_1, b)", "`2 (words_1, b)`"),
+        ("www.example.org", "`www.example.org`"),
+        ("www.1", "`www.1`"),
+        ("@octocat", "`@octocat`"),
+        (":smile:", "`:smile:`"),
+        ("*a*", "`*a*`"),
+    ],
+)
+def test_only_text_that_could_be_markup_stands_in_a_code_span(detail: str, shown: str):
+    assert notes_list([Note(label="x", detail=detail)]) == f"\n- x: {shown}\n"
 
 
 async def test_a_page_about_many_failures_stays_small_and_counts_the_rest():

@@ -132,9 +132,7 @@ export default function AgentPage() {
       {board.isPending && <Loading what="the scores" rows={2} />}
       {board.error && <ProblemNote error={board.error} onRetry={() => board.refetch()} />}
       {newest && <ComponentCard entry={newest} weights={board.data?.weights} />}
-      {entries.length > 0 && (
-        <VersionCard entries={entries} versions={agent.data?.versions ?? []} />
-      )}
+      {entries.length > 0 && <VersionCard entries={entries} />}
       {reputation && <MarketCard reputation={reputation} />}
       <AgentRuns
         runs={played}

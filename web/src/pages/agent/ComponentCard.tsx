@@ -4,6 +4,7 @@ import type { Schemas } from "../../api/queries";
 import { IntervalChart, type IntervalRow } from "../../charts/IntervalChart";
 import { ChartCard } from "../../ui/ChartCard";
 import { amount, percent, score } from "../../ui/numbers";
+import { overallOf } from "../../ui/suiteWords";
 import { WideTable } from "../../ui/WideTable";
 
 interface ComponentCardProps {
@@ -27,17 +28,11 @@ export function ComponentCard({ entry, weights }: ComponentCardProps) {
     interval: entry.intervals[key],
     weight: weights?.[key],
   }));
+  const total = overallOf(entry);
   const overall: IntervalRow[] =
-    entry.overall_score === null
+    total === null
       ? []
-      : [
-          {
-            key: "overall",
-            name: "Overall",
-            value: entry.overall_score,
-            interval: entry.intervals.overall,
-          },
-        ];
+      : [{ key: "overall", name: "Overall", value: total, interval: entry.intervals.overall }];
   const rows = [
     ...overall,
     ...parts.flatMap((part) => (part.value === null ? [] : [{ ...part, value: part.value }])),

@@ -11,18 +11,16 @@ import { AgentCard } from "./AgentCard";
 /** The agents: a card for each, with its actions. */
 export default function AgentsPage() {
   const agents = useAgents();
-  const board = useLeaderboard();
+  const board = useLeaderboard({ archived: true });
   const runs = useRuns({}, 100);
   const entries = useMemo(
     () => new Map(board.data?.leaderboard.map((entry) => [nameOf(entry), entry])),
     [board.data],
   );
-  const newest = useMemo(() => {
-    const found = new Map<string, Schemas["Run"]>();
-    for (const run of runs.data?.pages[0]?.runs ?? [])
-      if (!found.has(run.agent_id)) found.set(run.agent_id, run);
-    return found;
-  }, [runs.data]);
+  const runsByAgent = useMemo(
+    () => Map.groupBy(runs.data?.pages[0]?.runs ?? [], nameOf),
+    [runs.data],
+  );
 
   return (
     <Page title="Agents" lead="Benchmark an agent, or rate the work it did for you.">
@@ -50,8 +48,9 @@ export default function AgentsPage() {
           <AgentCard
             key={agent.id}
             agent={agent}
+            board={board.data}
             entry={entries.get(`${agent.id}:${agent.version}`)}
-            newest={newest.get(agent.id)}
+            runs={runsByAgent.get(`${agent.id}:${agent.version}`) ?? []}
           />
         ))}
       </SimpleGrid>
@@ -59,6 +58,6 @@ export default function AgentsPage() {
   );
 }
 
-function nameOf(entry: Schemas["BoardEntry"]): string {
-  return `${entry.agent_id}:${entry.agent_version}`;
+function nameOf(of: Pick<Schemas["Run"], "agent_id" | "agent_version">): string {
+  return `${of.agent_id}:${of.agent_version}`;
 }

@@ -1,9 +1,10 @@
 import { Table, Text } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
+import { marked } from "../../ui/marks";
 import { Outcome } from "../../ui/Outcome";
 import { Untrusted } from "../../ui/Untrusted";
-import { WideTable } from "../../ui/WideTable";
+import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./MatrixTable.module.css";
 import { named } from "./words";
 
@@ -18,22 +19,31 @@ const AGENT_WIDTH = 130;
 /** A row for each test, a column for each agent; each cell leads to the trial behind it. */
 export function MatrixTable({ agents, rows }: MatrixTableProps) {
   return (
-    <WideTable label="Tests against agents" minWidth={NAME_WIDTH + agents.length * AGENT_WIDTH}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th className={classes.test}>Test</Table.Th>
-          {agents.map(({ agent }) => (
-            <Table.Th key={agent}>
-              <Untrusted text={named(agent)} />
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+    <WideTable
+      isCards
+      label="Tests against agents"
+      minWidth={NAME_WIDTH + agents.length * AGENT_WIDTH}
+    >
+      <Head>
+        <Table.Th role="columnheader" className={classes.test}>
+          Test
+        </Table.Th>
+        {agents.map(({ agent }) => (
+          <Table.Th role="columnheader" key={agent}>
+            <Untrusted text={named(agent)} />
+          </Table.Th>
+        ))}
+      </Head>
+      <Table.Tbody role="rowgroup">
         {rows.map((row, index) => (
           // An edited test has a row for each of its contents, one after the other.
-          <Table.Tr key={`${row.test_id} ${index}`} data-differs={row.differs || undefined}>
-            <Table.Th scope="row" className={classes.test}>
+          <Table.Tr
+            role="row"
+            key={`${row.test_id} ${index}`}
+            className={classes.row}
+            data-differs={row.differs || undefined}
+          >
+            <Cell role="rowheader" place="title" className={classes.test} fw={600}>
               <Link href={`/catalog/tests/${encodeURIComponent(row.test_id)}`}>
                 <Untrusted text={row.name} />
               </Link>
@@ -41,11 +51,11 @@ export function MatrixTable({ agents, rows }: MatrixTableProps) {
                 <Untrusted text={row.test_id} /> · <Untrusted text={row.category} />
                 {row.is_edited && " · edited between the runs"}
               </Text>
-            </Table.Th>
+            </Cell>
             {agents.map((column, place) => (
-              <Table.Td key={column.agent}>
-                <Cell column={column} cell={row.cells[place] ?? null} />
-              </Table.Td>
+              <Cell key={column.agent} label={marked(named(column.agent))}>
+                <Trials column={column} cell={row.cells[place] ?? null} />
+              </Cell>
             ))}
           </Table.Tr>
         ))}
@@ -54,13 +64,13 @@ export function MatrixTable({ agents, rows }: MatrixTableProps) {
   );
 }
 
-function Cell({
-  column,
-  cell,
-}: {
+interface TrialsProps {
   column: Schemas["MatrixAgent"];
   cell: Schemas["MatrixCell"] | null;
-}) {
+}
+
+/** How the agent did on the test. */
+function Trials({ column, cell }: TrialsProps) {
   if (cell === null)
     return (
       <Text span c="dimmed" size="sm">

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { range, score } from "../../ui/numbers";
 import { Stars } from "../../ui/Stars";
+import { overallOf } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
 
@@ -40,10 +41,10 @@ export function ScoreTable({ comparison }: { comparison: Schemas["Comparison"] }
               <Untrusted text={entry.agent_version} />
             </Cell>
             <Cell place="score" ta="right" fw={600}>
-              {score(entry.overall_score)}
+              {score(overallOf(entry))}
             </Cell>
             <Cell label="Interval" ta="right">
-              {range(entry.intervals.overall)}
+              {overallOf(entry) === null ? "–" : range(entry.intervals.overall)}
             </Cell>
             <Cell label="Benchmark" ta="right">
               {entry.benchmark_run_id ? (

@@ -39,21 +39,24 @@ function clusters(pair: Pair): string {
 }
 
 /** The smallest difference that these tests could show, and what it would take to show this one. */
-function power({ power: found, significant }: Pair): string {
+function power(pair: Pair): string {
+  const { power: found, significant } = pair;
   if (!found) return "";
   if (found.detectable_difference === null)
     return "These tests are too few to detect any difference.";
-  const smallest = `These tests can detect a difference of ${found.detectable_difference.toFixed(1)} percentage points or more (power 80 %)`;
-  const needed = significant ? "" : neededFor(found);
-  return `${smallest}${needed && `; ${needed}`}.`;
+  const smallest = `These tests can detect a difference of ${found.detectable_difference.toFixed(1)} percentage points or more (power 80 %).`;
+  return significant ? smallest : `${smallest} ${needed(found, points(pair) ?? 0)}`.trim();
 }
 
-function neededFor({ tests_needed, trials_needed }: Schemas["Power"]): string {
+function needed({ tests_needed, trials_needed }: Schemas["Power"], observed: number): string {
   const ways = [
     tests_needed === null ? "" : amount(tests_needed, "test"),
     trials_needed === null ? "" : `${amount(trials_needed, "trial")} of each test`,
   ].filter(Boolean);
-  return ways.length ? `one of this size needs about ${ways.join(", or ")}` : "";
+  const found = Math.abs(observed).toFixed(1);
+  return ways.length
+    ? `Finding the observed ${found} points would need about ${ways.join(", or ")}.`
+    : "";
 }
 
 /** Whether the difference is significant. */

@@ -104,7 +104,7 @@ function EventRow({ event }: { event: Event }) {
         {event.by ? <Untrusted text={event.by} /> : "–"}
       </Cell>
       <Cell className={classes.when}>
-        <When at={event.at} />
+        <When at={event.at} hasSeconds />
         <div>
           <Link href={boardHref({ suite: event.suite, at: event.at })}>
             Board then

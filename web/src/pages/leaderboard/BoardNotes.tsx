@@ -25,9 +25,9 @@ export function BoardNotes({ board, version }: BoardNotesProps) {
     <Stack gap="xs">
       {board.at && (
         <Note>
-          The board as it was on <When at={board.at} />.{" "}
+          The board as it was on <When at={board.at} hasSeconds />.{" "}
           <Link href={boardHref({ suite: board.is_default_suite ? null : board.suite })}>
-            Show the board of now
+            Show the current board
           </Link>
         </Note>
       )}

@@ -2,9 +2,9 @@ import { Table, Text } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/queries";
 import { Label } from "../../ui/Label";
-import { amount, percent, range, score } from "../../ui/numbers";
+import { amount, percent, range, score, starRange } from "../../ui/numbers";
 import { Stars } from "../../ui/Stars";
-import { agentHref, provenanceName, SUCCESS_RATE } from "../../ui/suiteWords";
+import { agentHref, overallOf, provenanceName, SUCCESS_RATE } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
 import classes from "./BoardTable.module.css";
@@ -23,7 +23,7 @@ export function BoardTable({ entries, suite }: { entries: Entry[]; suite?: strin
   );
   return (
     <div>
-      <WideTable isCards label="Leaderboard" minWidth={1000}>
+      <WideTable isCards label="Leaderboard" minWidth={900}>
         <Head>
           <Table.Th role="columnheader">Rank</Table.Th>
           <Table.Th role="columnheader">Agent</Table.Th>
@@ -81,19 +81,24 @@ interface BoardRowProps {
 function BoardRow({ entry, suite, isShared }: BoardRowProps) {
   const { intervals } = entry;
   const agent = agentHref(entry.agent_id, suite);
+  const overall = overallOf(entry);
   return (
-    <Table.Tr role="row">
+    <Table.Tr role="row" className={classes.row}>
       <Cell place="beside">
         <Rank rank={entry.rank} low={entry.rank_low} high={entry.rank_high} isShared={isShared} />
       </Cell>
-      <Cell place="title">
-        <Link href={agent} className={classes.agent}>
-          <Untrusted text={entry.agent_id} />
-        </Link>{" "}
-        <Text span size="sm" c="dimmed">
-          <Untrusted text={entry.agent_version} />
-        </Text>
-        <Marks entry={entry} />
+      <Cell place="title" className={classes.entry}>
+        <div className={classes.heading}>
+          <span className={classes.name}>
+            <Link href={agent} className={classes.agent}>
+              <Untrusted text={entry.agent_id} />
+            </Link>{" "}
+            <Text span size="sm" c="dimmed">
+              <Untrusted text={entry.agent_version} />
+            </Text>
+          </span>
+          <Marks entry={entry} />
+        </div>
         <Basis entry={entry} />
       </Cell>
       <Cell place="score" ta="right" className={classes.lead}>
@@ -105,8 +110,8 @@ function BoardRow({ entry, suite, isShared }: BoardRowProps) {
         {intervals.benchmark && <Note>{range(intervals.benchmark)}</Note>}
       </Cell>
       <Cell label="Overall" ta="right">
-        <span>{score(entry.overall_score)}</span>
-        <Note>{range(intervals.overall)}</Note>
+        <span>{score(overall)}</span>
+        {overall !== null && <Note>{range(intervals.overall)}</Note>}
       </Cell>
       <Cell label="User rating">
         {entry.feedback_count > 0 ? (
@@ -116,12 +121,15 @@ function BoardRow({ entry, suite, isShared }: BoardRowProps) {
         ) : (
           <Stars value={null} />
         )}
-        {entry.feedback_count > 0 && <Note>{range(intervals.user_rating)}</Note>}
+        {entry.feedback_count > 0 && <Note>{starRange(intervals.user_rating)}</Note>}
       </Cell>
       <Cell label="Success rate" ta="right">
         <span>{percent(entry.success_rate_score)}</span>
         {entry.execution_count > 0 && (
-          <Note>{`${range(intervals.success_rate)}, ${amount(entry.execution_count, "execution")}`}</Note>
+          <>
+            <Note>{range(intervals.success_rate)}</Note>
+            <Note>{amount(entry.execution_count, "execution")}</Note>
+          </>
         )}
       </Cell>
       <Cell label="Cost efficiency" ta="right">
@@ -135,31 +143,22 @@ function BoardRow({ entry, suite, isShared }: BoardRowProps) {
 /** What a reader must know before believing the numbers. */
 function Marks({ entry }: { entry: Entry }) {
   return (
-    <>
-      {entry.provenance === "reported" && <Mark tone="warn">reported: a claim</Mark>}
+    <div className={classes.marks}>
+      {entry.provenance === "reported" && <Label tone="warn">reported: a claim</Label>}
       {entry.judge_family && (
-        <Mark tone="warn">{`judged by its own model family (${entry.judge_family})`}</Mark>
+        <Label tone="warn">{`judged by its own model family (${entry.judge_family})`}</Label>
       )}
-      {entry.is_other_file && <Mark tone="warn">same version, other file</Mark>}
+      {entry.is_other_file && <Label tone="warn">same version, other file</Label>}
       {(entry.error_rate ?? 0) > 0 && (
-        <Mark tone="warn">{`${percent((entry.error_rate ?? 0) * 100)} infrastructure errors`}</Mark>
+        <Label tone="warn">{`${percent((entry.error_rate ?? 0) * 100)} infrastructure errors`}</Label>
       )}
-      {entry.is_archived && <Mark tone="quiet">archived</Mark>}
-      {entry.provisional && entry.rank !== null && (
+      {entry.is_archived && <Label tone="quiet">archived</Label>}
+      {entry.provisional && (
         <span title={`Based on ${percent(entry.coverage * 100)} of the weight so far`}>
-          <Mark tone="quiet">provisional</Mark>
+          <Label tone="quiet">provisional</Label>
         </span>
       )}
-    </>
-  );
-}
-
-function Mark({ tone, children }: { tone: "warn" | "quiet"; children: string }) {
-  return (
-    <span className={classes.mark}>
-      {" "}
-      <Label tone={tone}>{children}</Label>
-    </span>
+    </div>
   );
 }
 
@@ -176,7 +175,7 @@ function Basis({ entry }: { entry: Entry }) {
   ].filter(Boolean);
   if (facts.length === 0) return null;
   return (
-    <Text size="xs" c="dimmed">
+    <Text size="xs" c="dimmed" className={classes.basis}>
       {facts.join(" · ")}
     </Text>
   );

@@ -1,8 +1,10 @@
-import { Button, Group, Select, Text } from "@mantine/core";
+import { Alert, Button, Group, Select, Text } from "@mantine/core";
 import { Link } from "wouter";
 import { useSuite } from "../../api/boards";
+import { asProblem } from "../../api/problem";
 import { type Schemas, useCategories, useLeaderboard, usePareto } from "../../api/queries";
 import { EmptyNote } from "../../ui/EmptyNote";
+import { Warning } from "../../ui/icons";
 import { Loading } from "../../ui/Loading";
 import { amount, count, percent } from "../../ui/numbers";
 import { Page } from "../../ui/Page";
@@ -49,7 +51,12 @@ export default function LeaderboardPage() {
     >
       <Filters filter={filter} board={board.data} choose={choose} />
       {board.isPending && <Loading what="the leaderboard" />}
-      {board.error && <ProblemNote error={board.error} onRetry={() => board.refetch()} />}
+      {board.error && filter.at && isAbout(board.error, "query.at") && (
+        <NoDate text={filter.at} suite={filter.suite} />
+      )}
+      {board.error && !isAbout(board.error, "query.at") && (
+        <ProblemNote error={board.error} onRetry={() => board.refetch()} />
+      )}
       {data && <BoardNotes board={data} version={filter.version} />}
       {data?.leaderboard.length === 0 && (
         <NoEntries filter={filter} isAllArchived={data.total > 0 || data.archived > 0} />
@@ -134,7 +141,8 @@ function Filters({ filter, board, choose }: FiltersProps) {
         value={filter.suite ?? null}
         // A version belongs to one suite.
         onChange={(value) => choose({ suite: value, version: null })}
-        w={170}
+        title={filter.suite ?? board?.suite ?? undefined}
+        w={{ base: "100%", xs: 260 }}
       />
       <Select
         label="Version"
@@ -171,6 +179,28 @@ function Filters({ filter, board, choose }: FiltersProps) {
   );
 }
 
+/** The moment in the address is no date. */
+function NoDate({ text, suite }: { text: string; suite?: string }) {
+  return (
+    <Alert
+      role="alert"
+      color="red"
+      variant="light"
+      icon={<Warning />}
+      title={<Untrusted text={`'${text}' is not a date`} />}
+    >
+      <Button component={Link} href={boardHref({ suite })} size="compact-sm" variant="default">
+        Show the current board
+      </Button>
+    </Alert>
+  );
+}
+
+/** Whether the server refused one part of the request, such as `query.at`. */
+function isAbout(error: unknown, part: string): boolean {
+  return asProblem(error).errors?.some(({ at }) => at === part) ?? false;
+}
+
 function NoEntries({ filter, isAllArchived }: { filter: Filter; isAllArchived: boolean }) {
   if (isAllArchived)
     return <EmptyNote title="Every agent on this board is archived">Show them below.</EmptyNote>;
@@ -180,7 +210,7 @@ function NoEntries({ filter, isAllArchived }: { filter: Filter; isAllArchived: b
         title="Nothing was on the board then"
         action={
           <Button component={Link} href={boardHref({ suite: filter.suite })}>
-            Show the board of now
+            Show the current board
           </Button>
         }
       >

@@ -34,7 +34,11 @@ export function RunOrigin({ run }: { run: Schemas["Run"] }) {
       {run.provenance === "reported" && <Verification run={run} />}
       {facts.length > 0 && (
         <details className={classes.details}>
-          <summary>Environment: {provenanceName(run.provenance)}</summary>
+          <summary>
+            {run.provenance === "reported"
+              ? "Environment (as stated by the sender)"
+              : `Environment: ${provenanceName(run.provenance)}`}
+          </summary>
           <Text size="sm" c="dimmed" my="xs">
             What can change results besides the agent and the tests.
           </Text>

@@ -131,6 +131,8 @@ def _create_suites() -> None:
         sa.Column("tests", sa.Integer(), nullable=False),
         sa.Column("manifest", AnyJson, nullable=False),
         sa.Column("groups", AnyJson, nullable=True),
+        sa.Column("folder", sa.String(64), nullable=True),
+        sa.Column("is_claimed", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("current_since", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("team_id", "suite", "version", name="pk_agent_suite_versions"),
