@@ -427,6 +427,11 @@ async def test_what_was_only_pushed_is_never_newer_than_the_tests_of_the_server(
     assert await ranks(arena) == [("good", 1), ("other", None)]
     kinds = [event.kind for event in await arena.boards.events(TEAM)]
     assert BoardEventKind.TESTS_EDITED not in kinds
+    # A team that ranks what was pushed trusts it.
+    await arena.boards.rank_reported(TEAM, True, "ann")
+    assert (await board_of(arena)).suite_version == pushed.version
+    await arena.boards.rank_reported(TEAM, False, "ann")
+    assert (await board_of(arena)).suite_version == before.suite_version
     # Once the tests here are that version, it is the newest one.
     await run_of(arena, "good", 1, one, suite=Suite(name="words", tests=tuple(one)))
     assert (await board_of(arena)).suite_version == pushed.version

@@ -21,12 +21,6 @@ from arena.store.tables.runs import Runs
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 """When a version became current that never did."""
-NEWEST = (
-    SuiteVersions.is_claimed,
-    SuiteVersions.current_since.desc(),
-    SuiteVersions.version,
-)
-"""The order of versions: what the tests here were goes before what others have pushed."""
 COUNTS = (Runs.status == "completed", Runs.is_full.is_(True))
 """The runs that count for a board."""
 
@@ -100,9 +94,10 @@ async def add_version(
     """Record that `suite` is the current version of the suite at `moment`.
 
     What is not the whole suite is stored as well, but is never the current version; nor is what
-    was only pushed, unless all that is known of the suite was.
+    was only pushed, unless the team ranks that or all that is known of the suite was.
     """
-    known = _known_versions(team_id, suite.name)
+    team = await team_board(connection, team_id)
+    known = _known_versions(team_id, suite.name, team)
     newest = (await connection.execute(known.limit(1))).first()
     now = (suite.version, suite.label, is_claimed)
     is_known = newest and (newest.version, newest.label, newest.is_claimed) == now
@@ -111,7 +106,10 @@ async def add_version(
     await lock_team(connection, team_id)
     rows = (await connection.execute(known)).all()
     mine = next((row for row in rows if row.version == suite.version), None)
-    edit, replaced = None, _replaced(rows, suite, moment, is_claimed=is_claimed)
+    edit, replaced = None, None
+    # A pushed run may be of a version from before the current one.
+    if not is_claimed or (rows and moment >= rows[0].current_since):
+        replaced = _replaced(rows, suite, is_counted=not is_claimed or team.ranks_reported)
     if replaced is not None:
         # After a clock that was ahead, what is current now is still the newest.
         moment = max(moment, replaced.current_since)
@@ -134,14 +132,23 @@ async def add_version(
     return AddedVersion(edit=edit, has_moved=has_moved)
 
 
-def _known_versions(team_id: str, suite: str) -> Select[Any]:
+def newest_first(team: TeamBoard) -> list[Any]:
+    """The order of versions.
+
+    What the tests here were goes before what others have pushed, unless the team ranks that.
+    """
+    newest = [SuiteVersions.current_since.desc(), SuiteVersions.version]
+    return newest if team.ranks_reported else [SuiteVersions.is_claimed, *newest]
+
+
+def _known_versions(team_id: str, suite: str, team: TeamBoard) -> Select[Any]:
     columns = (
         SuiteVersions.version,
         SuiteVersions.label,
         SuiteVersions.current_since,
         SuiteVersions.is_claimed,
     )
-    query = select(*columns).where(*_of_suite(team_id, suite)).order_by(*NEWEST)
+    query = select(*columns).where(*_of_suite(team_id, suite)).order_by(*newest_first(team))
     return cast("Select[Any]", query)
 
 
@@ -149,13 +156,14 @@ def _of_suite(team_id: str, suite: str) -> list[Any]:
     return [SuiteVersions.team_id == team_id, SuiteVersions.suite == suite]
 
 
-def _replaced(rows: Sequence[Any], suite: Suite, moment: datetime, *, is_claimed: bool) -> Any:
-    """The version that was current until now; None if it still is."""
+def _replaced(rows: Sequence[Any], suite: Suite, *, is_counted: bool) -> Any:
+    """The version that was current until now; None if it still is.
+
+    What does not count replaces only what does not count either.
+    """
     if not rows or rows[0].version == suite.version or not suite.is_whole:
         return None
-    # A pushed run may be of a version from before the current one.
-    is_after = not is_claimed or (rows[0].is_claimed and moment >= rows[0].current_since)
-    return rows[0] if is_after else None
+    return rows[0] if is_counted or rows[0].is_claimed else None
 
 
 async def _has_moved(connection: AsyncConnection, team_id: str, suite: Suite) -> bool:
@@ -222,7 +230,7 @@ async def version_to_show(
     query = (
         select(SuiteVersions.version)
         .where(SuiteVersions.team_id == team_id, SuiteVersions.suite == suite)
-        .order_by(*NEWEST)
+        .order_by(*newest_first(team))
     )
     versions = (await connection.execute(query)).scalars()
     return next((version for version in versions if version in measured), None)
@@ -270,7 +278,7 @@ async def version_rows(
     query = (
         select(*columns)
         .where(SuiteVersions.team_id == team_id, SuiteVersions.suite == suite)
-        .order_by(*NEWEST)
+        .order_by(*newest_first(await team_board(connection, team_id)))
     )
     shown = (await shown_versions(connection, team_id)).get(suite)
     rows: list[SuiteVersionRow] = []
