@@ -13,6 +13,7 @@ from arena.cli.options import Json, commands
 from arena.errors import NotFound, nearest
 from arena.fields import agent_reference, split_agent
 from arena.operations.scores import ScoreOperations
+from arena.runs.differences import points_text
 from arena.scoring.board import BoardEntry
 from arena.scoring.comparison import ComparedPair, Comparison
 from arena.scoring.power import Power
@@ -96,9 +97,7 @@ def _show_pair(pair: ComparedPair) -> None:
     if not pair.common_tests:
         screen.print(f"{first} and {second} ran no test in common")
         return
-    difference = f"{(pair.difference or 0) * 100:+.1f} %"
-    if pair.interval:
-        difference += f" ({pair.interval.low:+.1f} to {pair.interval.high:+.1f})"
+    difference = points_text(pair.difference or 0, pair.interval)
     tests = output.counted(pair.common_tests, "test")
     summary = f"{first} against {second}: {tests} in common, {difference}"
     if pair.adjusted_p_value is not None:

@@ -35,6 +35,7 @@ async def test_the_flow_of_the_document(api: httpx2.AsyncClient):
         "suite_version": created["suite_version"],
         "is_full": True,
         "files": ["benchmarks/parrot.yaml"],
+        "partial_because": None,
     }
     executed = await api.post(f"/api/benchmarks/run/{run_id}/execute", params=TEAM)
     assert executed.status_code == 200

@@ -83,9 +83,9 @@ def test_agents_are_compared_and_the_tests_where_they_differ_are_shown(arena: Co
     arena("run", "parrot")
     arena("run", "mute")
     output = arena("compare", "parrot@1.0.0", "mute@1.0.0")
-    assert "7 tests in common, +100.0 %" in output
+    assert "7 tests in common, +100.0 percentage points (" in output
     assert "p = 0.016, significant" in output
-    assert "these tests can detect a difference of 61.6 %\n" in output
+    assert "these tests can detect a difference of 88.0 percentage points or more\n" in output
     assert all(f"words_{number:05}" in output for number in range(1, 8))
     assert "parrot@1.0.0 is ahead, and the difference is significant" in output
     assert json.loads(arena("compare", "parrot:1.0.0", "mute:1.0.0", "--json"))["significant"]
@@ -104,7 +104,8 @@ def test_the_leaderboard_fits_the_screen(
     entry = next(line for line in lines if "parrot" in line)
     assert "…" not in "".join(lines)
     assert entry.count("100.00") == 3
-    assert ("interval" in lines[1]) is (columns == "160")
+    assert "interval" in lines[1]
+    assert ("rating" in lines[1]) is (columns == "160")
 
 
 def test_repeats_are_reported(arena: Command):

@@ -10488,7 +10488,8 @@ export interface operations {
                      *       "suite": "",
                      *       "suite_version": "",
                      *       "is_full": true,
-                     *       "files": []
+                     *       "files": [],
+                     *       "partial_because": null
                      *     }
                      */
                     "application/json": components["schemas"]["RunCreated"];
@@ -12323,6 +12324,7 @@ export interface operations {
                      *         "confidence": 0.95
                      *       },
                      *       "p_value": 0.03125,
+                     *       "unmatched_tests": 0,
                      *       "significant": true,
                      *       "power": {
                      *         "detectable_difference": 46.38,
@@ -13211,6 +13213,7 @@ export interface operations {
                      *         "can_detect": true,
                      *         "alpha": 0.05,
                      *         "p_value": 0.0078125,
+                     *         "unmatched_tests": 0,
                      *         "common_tests": 12,
                      *         "clusters": 12,
                      *         "difference": -0.5,
