@@ -227,6 +227,8 @@ def _fitting(screen: Console, entries: Sequence[BoardEntry]) -> Table:
 
 def _cells(entry: BoardEntry) -> dict[str, Text | str]:
     """A row of the table, by its columns."""
+    # Without a benchmark it would only be ratings or a success rate.
+    overall = None if entry.benchmark_score is None else entry.overall_score
     return {
         "rank": place(entry),
         "agent": entry.agent_id,
@@ -234,7 +236,7 @@ def _cells(entry: BoardEntry) -> dict[str, Text | str]:
         "benchmark": score(entry.benchmark_score),
         "": bar(entry.benchmark_score),
         "interval": _interval(entry.intervals.benchmark),
-        "overall": score(entry.overall_score) + ("*" if entry.provisional else " "),
+        "overall": score(overall) + ("*" if entry.provisional and overall is not None else " "),
         "rating": stars(entry),
         "success": score(entry.success_rate_score),
         "cost eff.": score(entry.cost_efficiency_score),
