@@ -115,6 +115,10 @@ async def opened(settings: Settings, size: Size) -> AsyncIterator[Instance]:
     ):
         arena: Arena = app.state.arena
         await arena.scores.recalculate(TEAM)
+        if settings.database_url is not None:
+            # What autovacuum does within a minute: without statistics every plan is for one row.
+            with psycopg.connect(settings.database_url.get_secret_value()) as connection:
+                connection.execute("ANALYZE")
         computed = time.perf_counter()
         print(
             f"  {size.results:>9,} results, {size.ratings:>7,} ratings, {size.versions:>5,} agent "

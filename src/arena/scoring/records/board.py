@@ -229,8 +229,12 @@ class _StoredBoard:
 
     async def count(self) -> int:
         """How many entries match the selection."""
-        count = await self._count_measured()
-        return count + (await self._count_unmeasured() if self._has_rest else 0)
+        if not self._has_rest:
+            return await self._count_measured()
+        # On the default board every agent is listed, and its row of scores has the same numbers.
+        conditions = (Scores.team_id == self.team_id, *self._selected(Scores))
+        counting = select(func.count()).select_from(Scores).where(*conditions)
+        return (await self.connection.execute(counting)).scalar_one()
 
     async def count_ranked(self) -> int:
         """How many entries of the board have a rank."""
@@ -352,10 +356,6 @@ class _StoredBoard:
     async def _count_measured(self) -> int:
         conditions = *self._is_board(BoardEntries), *self._selected(BoardEntries)
         counting = select(func.count()).select_from(BoardEntries).where(*conditions)
-        return (await self.connection.execute(counting)).scalar_one()
-
-    async def _count_unmeasured(self) -> int:
-        counting = select(func.count()).select_from(Scores).where(*self._has_no_run())
         return (await self.connection.execute(counting)).scalar_one()
 
     def _entry(self, row: Any) -> BoardEntry:
