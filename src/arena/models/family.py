@@ -5,6 +5,7 @@ is what was trained from the same data and weights, not a vendor: one that serve
 models says nothing about them, so only the model's own name is read.
 """
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -37,12 +38,12 @@ FAMILIES = {
 }
 """Regular expressions of what a name of the family begins with, after a separator."""
 
-NAMES = re.compile(
+
+@functools.cache  # compiled on first use: few runs have a judge
+def _names() -> re.Pattern[str]:
+    families = "|".join(f"(?P<{family}>{pattern})" for family, pattern in FAMILIES.items())
     # `llama3` and `llama-3` are names; `llamafile` is not.
-    r"(?<![a-z0-9])(?:"
-    + "|".join(f"(?P<{family}>{pattern})" for family, pattern in FAMILIES.items())
-    + r")(?![a-z])"
-)
+    return re.compile(rf"(?<![a-z0-9])(?:{families})(?![a-z])")
 
 
 def model_families(name: str | None) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def model_families(name: str | None) -> tuple[str, ...]:
         path = path.split(":")[1]
     # The folders before the name are those of a host or a vendor, unless the name tells nothing.
     for part in (path.rpartition("/")[2], path):
-        found = [match.lastgroup or "" for match in NAMES.finditer(part)]
+        found = [match.lastgroup or "" for match in _names().finditer(part)]
         if found:
             return tuple(dict.fromkeys(found))
     return ()
