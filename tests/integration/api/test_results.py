@@ -110,7 +110,7 @@ async def test_a_run_has_the_interval_of_its_score(mixed: None, api: httpx2.Asyn
     details = (await api.get(f"/api/benchmarks/runs/{run_id}", params={"limit": 1})).json()
     assert details["run"]["score_percent"] == 87.5
     interval = details["score_interval"]
-    # Two of the six questions are asked twice: 8 tests that are worth 8² ÷ (2 × 2² + 4 × 1²) = 5.33.
+    # Two of six questions are asked twice: 8 tests are worth 8² ÷ (2 × 2² + 4 × 1²) = 5.33.
     assert (interval["low"], interval["high"], interval["method"]) == (43.69, 98.44, "wilson")
     # Trials of one test are not independent: three of each do not narrow it as three times as
     # many tests would.
