@@ -31,6 +31,7 @@ def test_another_folder_of_the_same_name_does_not_take_a_board_over(shell: Shell
     assert "partial, does not count for the board" in done.stderr
     assert "the suite smoke is known from other files" in done.stderr
     assert ranks(shell) == [("parrot", 1), ("deaf", 2)]
+    assert "partial" not in shell.arena("run", "deaf", "--tests", str(first)).stderr
     # Files that say that they are that suite are that suite.
     for file in second.glob("*.yaml"):
         file.write_text("suite: smoke\n" + file.read_text())

@@ -157,6 +157,8 @@ async def _regroup(connection: AsyncConnection, team_id: str, suite: Suite) -> N
         chosen = await chosen_runs(connection, subject, suite.name, suite.version, team)
         key = run_key(subject, suite.name, suite.version)
         states[key] = run_state(subject, suite.name, chosen[WHOLE])
+    if not states:
+        return
     if (await shown_versions(connection, team_id)).get(suite.name) == suite.version:
         affected = await rebuild_suite(connection, team_id, suite.name, team)
         await rescore(connection, affected, team_id, team)

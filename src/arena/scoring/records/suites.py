@@ -68,6 +68,8 @@ async def is_elsewhere(connection: AsyncConnection, team_id: str, suite: Suite) 
         SuiteVersions.team_id == team_id,
         SuiteVersions.suite == suite.name,
         SuiteVersions.is_claimed.is_(False),
+        # Only what was the suite at some time: a partial run of another folder was not.
+        SuiteVersions.current_since > NEVER,
         SuiteVersions.folder.is_distinct_from(suite.folder),
     )
     return (await connection.execute(query.limit(1))).first() is not None
