@@ -209,8 +209,9 @@ class Pushing:
 
 def _origin(run: Run) -> UUID:
     """The id of a run where it was executed: a server passes on what was pushed to it."""
-    is_passed_on = run.provenance is Provenance.REPORTED and run.source_run_id is not None
-    return run.source_run_id if is_passed_on and run.source_run_id else run.id
+    if run.provenance is Provenance.REPORTED and run.source_run_id is not None:
+        return run.source_run_id
+    return run.id
 
 
 async def _check_line(

@@ -121,7 +121,7 @@ async def store_groups(
 
 
 async def stored_share(connection: AsyncConnection, run_id: UUID) -> Share | None:
-    """Passes of trials of a run, if it is a complete one that counts."""
+    """What a run adds to its board, if it is a complete one that counts."""
     query = select(RunGroups.benchmark_share).where(
         RunGroups.run_id == run_id, RunGroups.kind == "whole"
     )

@@ -122,7 +122,7 @@ async def add_version(
         await _insert_version(connection, team_id, suite, since, is_claimed=is_claimed)
         return AddedVersion(edit=edit)
     values: dict[str, object] = {"current_since": moment} if replaced is not None else {}
-    if not is_claimed or mine.is_claimed:
+    if mine.is_claimed if is_claimed else suite.is_whole:
         values |= {"label": suite.label or mine.label, "is_claimed": is_claimed}
     has_moved = await _has_moved(connection, team_id, suite)
     if has_moved:
