@@ -30,6 +30,7 @@ TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 chromium \
 test: setup  ## Check the code, then run every test.
 	@scripts/setup --system $(TEST_TOOLS)
 	@scripts/setup --anvil
+	@scripts/setup --frameworks
 	@$(MAKE) --no-print-directory check
 	$(BIN)/pytest -n 3 $(PYTEST_ARGS)
 
@@ -47,6 +48,9 @@ fix: setup  ## Fix what the tools can fix.
 
 bench: setup  ## Measure speed and memory (figures, not tests).
 	$(BIN)/python benchmarks/flow.py
+	$(BIN)/python benchmarks/dataset.py
+	$(BIN)/python benchmarks/steps.py
+	$(BIN)/python benchmarks/workspaces.py
 	$(BIN)/python benchmarks/scores.py --database sqlite
 
 bench-start: setup  ## Measure the start-up of commands, compared with their unavoidable imports.
@@ -103,8 +107,8 @@ docs: setup  ## Write the generated files: docs/reference and the dashboard's ty
 contract: setup  ## Compile the contract into the artifact that ships with Arena.
 	$(BIN)/python scripts/compile_contract.py
 
-lock: setup  ## Choose the newest versions and write requirements.lock.
+lock: setup  ## Choose the newest versions and write the lock files.
 	scripts/lock --upgrade
 
 clean:  ## Remove everything that was installed or built here.
-	rm -rf .venv .venv-lowest .arena demo .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules scripts/anvil/node_modules src/arena/dashboard/dist
+	rm -rf .venv .venv-lowest .venv-frameworks .arena demo .pytest_cache .ruff_cache .import_linter_cache .hypothesis web/node_modules scripts/anvil/node_modules src/arena/dashboard/dist

@@ -18,15 +18,21 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from arena.sandbox.grading import GraderCall, run_grader
 from arena.sandbox.limits import Limits, cores, submissions_at_once
 from arena.sandbox.namespace.box import Kind
 from arena.sandbox.namespace.children import Child
 from arena.sandbox.namespace.launch import DEDICATED_ID, find_node, find_python
 from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.ports import FunctionCall
+from arena.sandbox.submission import Code
 
 PYTHON = "def f(a, b):\n    return {'sum': a + b}\n"
 JAVASCRIPT = "function f(a, b) { return { sum: a + b }; }"
+GRADERS = {
+    "python": (PYTHON, "assert f(1, 2) == {'sum': 3}"),
+    "javascript": (JAVASCRIPT, "assert.deepStrictEqual(f(1, 2), { sum: 3 })"),
+}
 SETTLE_SECONDS = 0.2
 HARNESS = Path(__file__).parents[1] / "src/arena/sandbox/harness"
 # The floor: the same work in a clone of the same warm interpreter, without isolation, supervisor,
@@ -187,6 +193,17 @@ async def print_memory() -> None:
                 child.pipes.finish()
 
 
+async def graded(provider: NamespaceProvider, language: str) -> None:
+    """One grading: a script calls the submitted code, which runs in another process."""
+    source, script = GRADERS[language]
+    code = Code(source=source, language=language)
+    call = GraderCall(
+        language=language, script=script, submission={}, code=code, entry_points=["f"]
+    )
+    grade = await run_grader(provider, call)
+    assert grade.score == 100, grade
+
+
 def call_of(language: str, source: str) -> FunctionCall:
     return FunctionCall(language=language, source=source, function_name="f", inputs=[[1, 2]])
 
@@ -218,6 +235,8 @@ async def measure(rounds: int, seconds: float) -> dict[str, list[float]]:
                 lambda: subprocess.run(raw_node, stdout=subprocess.DEVNULL, check=True), 3
             ),
             "warm node ms": lambda: warm_node_latency_ms(call_of("javascript", JAVASCRIPT), 3),
+            "python grader ms": lambda: latency_ms(lambda: graded(isolated, "python"), 5),
+            "node grader ms": lambda: latency_ms(lambda: graded(isolated, "javascript"), 5),
             "python ms": lambda: latency_ms(lambda: isolated.call(call_of("python", PYTHON)), 10),
         }
         for name in ("isolated python", "isolated node"):

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from arena.api import create_app
+from arena.catalog.file_schema import file_schema
 from arena.cli.main import app
 from arena.settings import Settings
 
@@ -28,7 +29,11 @@ takes `--json` and prints the fields of the API. Settings come from the command 
 
 def pages() -> dict[str, str]:
     """The pages by file name."""
-    return {"cli.md": cli_page(), "openapi.json": openapi_page()}
+    return {
+        "cli.md": cli_page(),
+        "openapi.json": openapi_page(),
+        "test-file.schema.json": test_file_page(),
+    }
 
 
 def cli_page() -> str:
@@ -59,6 +64,11 @@ def openapi_page() -> str:
     """The OpenAPI document."""
     document = create_app(Settings(home=Path("unused"))).openapi()
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_file_page() -> str:
+    """The JSON Schema of test files."""
+    return json.dumps(file_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import yaml
 from arena import clock
 from arena.catalog.test import Test
 from arena.runs.item import Executed
-from arena.runs.run import Result
+from arena.runs.run import Result, Run, RunStatus
 from arena.scoring.history import ExecutionStatus
 
 
@@ -98,6 +98,41 @@ def a_result(**changes: object) -> Result:
         "created_at": clock.now(),
     }
     return Result(**{**values, **changes})
+
+
+def a_run(**changes: object) -> Run:
+    """A completed run of one test."""
+    now = clock.now()
+    values: dict[str, object] = {
+        "id": uuid4(),
+        "agent_id": "parrot",
+        "agent_version": "1.0.0",
+        "team_id": "",
+        "status": RunStatus.COMPLETED,
+        "total_tests": 1,
+        "completed_tests": 1,
+        "passed_tests": 1,
+        "failed_tests": 0,
+        "errored_tests": 0,
+        "score_percent": 100.0,
+        "points_earned": 1.0,
+        "points_possible": 1.0,
+        "points_percent": 100.0,
+        "is_full": True,
+        "trials": None,
+        "concurrency": None,
+        "category": None,
+        "input_tokens": None,
+        "output_tokens": None,
+        "cost_usd": None,
+        "costed_tests": 0,
+        "duration_seconds": 1.5,
+        "error_message": None,
+        "created_at": now,
+        "started_at": now,
+        "completed_at": now,
+    }
+    return Run(**{**values, **changes})
 
 
 def executed(test: Test | None = None, **changes: object) -> Executed:

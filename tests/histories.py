@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from arena import clock
 from arena.assembly import Arena
-from arena.catalog.suite import Suite
+from arena.catalog.suite import KnownVersion
 from arena.catalog.test import Test
 from arena.runs.item import Executed
 from arena.runs.records.lease import claim
@@ -231,9 +231,9 @@ async def run(house: Arena, era: str, step: Ran) -> UUID:
         agent_version=subject.version,
         is_full=step.is_full,
     )
-    suite = Suite(name="history", tests=tuple(tests))
+    suite = KnownVersion(name="history", fingerprints={one.id: one.fingerprint for one in tests})
     # One board for all steps, though each has its own tests: the reference knows no versions.
-    suite.__dict__.update(version="0" * 64, groups=None)
+    suite.__dict__.update(version="0" * 64)
     run_id = (await create_run(database, new, tests, suite)).id
     await claim(database, run_id, TOKEN)
     results = _results(step, tests)

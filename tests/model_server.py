@@ -1,12 +1,15 @@
 """A real model behind a real endpoint: the small packaged one, served on loopback until stdin ends.
 
-python tests/model_server.py        prints its address once the model is loaded
+python tests/model_server.py            prints its address once the model is loaded
+python tests/model_server.py --tools    the same, and the model is shown the tools of a chat
 """
 
 import importlib.util
 import socket
 import sys
 from pathlib import Path
+
+TEMPLATE = Path(__file__).with_name("tools_template.jinja")
 
 
 def model_file() -> Path:
@@ -28,6 +31,8 @@ def main() -> None:
     params.n_parallel = 2
     # Its threads busy-wait for each other: on a busy machine two are far slower than one.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    if "--tools" in sys.argv:
+        params.chat_template = TEMPLATE.read_text()
     params.hostnames = ["127.0.0.1"]
     params.port = port
     server = xllamacpp.Server(params)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from arena.runs.pushing import Pushing
     from arena.runs.records.reader import RunReader
     from arena.runs.session import AgentSessions
+    from arena.runs.simulated_user import SimulatedUsers
     from arena.runs.watcher import RunWatcher
     from arena.sandbox.ports import SandboxProvider
     from arena.scoring.boards import Boards
@@ -238,14 +239,17 @@ class Arena:
         """Sessions with agents, for runs and checks: they share each agent's limits."""
         from arena.runs.session import AgentSessions, Retries
 
-        settings = self.settings
-        return AgentSessions(
-            Retries(
-                count=settings.retries,
-                delay_seconds=settings.retry_delay_seconds,
-                max_wait_seconds=settings.max_wait_seconds,
-            )
-        )
+        # A lambda: few tests have a simulated user, which loads an HTTP library.
+        return AgentSessions(Retries.of(self.settings), lambda script: self.users.play(script))
+
+    @cached_property
+    def users(self) -> "SimulatedUsers":
+        """Simulated users of conversations."""
+        from arena.runs.simulated_user import SimulatedUsers
+
+        users = SimulatedUsers(self.settings, self._judged)
+        self._closing.push_async_callback(users.aclose)
+        return users
 
     @cached_property
     def executor(self) -> "RunExecutor":
@@ -385,11 +389,8 @@ class Arena:
         )
 
     def _sealed_for(self, review: "Review") -> "SealedFolder":
-        """The private parts that a review may use: its verdict shows the hidden cases to its team.
-
-        A team with a token chooses the standard of its task, so it may use only its own folder;
-        the tests of a run belong to the server.
-        """
+        """The private parts that a review may use: its verdict shows hidden cases to its team."""
+        # A team with a token chooses the standard of its task; the tests of a run are the server's.
         from arena.evaluation.sealed import SealedFolder
         from arena.reviews.review import SubjectKind
 

@@ -31,6 +31,8 @@ NonBlank = Annotated[
 """A text that is not blank."""
 
 MAX_NAME_LENGTH = 100
+MAX_TEST_ID = 120
+"""Of a test, or of a row of a data set: `id[row]`."""
 """Of the ids of agents, teams and parties, of categories and tags: the length of their columns."""
 MAX_VERSION_LENGTH = 20
 MAX_VOTES = 25

@@ -1,4 +1,4 @@
-"""Settings of what is outside Arena: pushed runs, the content network and the chain."""
+"""Settings of what is outside Arena: simulated users, budgets, pushes, content, the chain."""
 
 import re
 from typing import Literal
@@ -13,6 +13,31 @@ from arena.team import DEFAULT_TEAM
 class NetworkSettings(BaseModel):
     """Part of `Settings`, which has the rules for reading them."""
 
+    user_base_url: str | None = None
+    """OpenAI-compatible endpoint of the model that plays simulated users."""
+    user_api_key: SecretStr | None = None
+    user_model: str | None = Field(default=None, min_length=1, max_length=200)
+    """The model that plays simulated users."""
+    user_temperature: float | None = Field(default=None, ge=0, le=2)
+    user_max_tokens: int | None = Field(default=None, ge=1)
+    """Token limit of one message. Like the temperature, it is sent only if set."""
+    user_concurrency: int = Field(default=8, ge=1, le=1000)
+    """Concurrent requests to the endpoint."""
+    user_per_minute: int | None = Field(default=None, ge=1)
+    """Requests per minute."""
+    user_timeout_seconds: float = Field(default=120, gt=0, le=3600)
+    user_retries: int = Field(default=3, ge=0, le=20)
+    """Retries of a message after an error or an invalid answer."""
+    user_judged: bool = False
+    """Whether the judge also scores how well a simulated user kept to its script."""
+    max_cost: float | None = Field(default=None, gt=0, le=1e9, allow_inf_nan=False)
+    """US dollars that a run may spend, judges and simulated users included. Default: no limit."""
+    max_tokens: int | None = Field(default=None, ge=1, lt=2**53)
+    """Tokens that a run may use, input and output together."""
+    max_minutes: float | None = Field(default=None, gt=0, le=1e7, allow_inf_nan=False)
+    """Minutes that a run may take."""
+    allow_unknown_prices: bool = False
+    """Whether a run with a budget may call models of unknown price: they count as nothing."""
     kubo_url: SecretStr | None = None
     """RPC address of a Kubo daemon, like http://127.0.0.1:5001: content is read from it, and
     published to it on request."""
@@ -86,6 +111,18 @@ class NetworkSettings(BaseModel):
                 raise ValueError("must begin with http:// or https:// and name a host")
         return value
 
+    @field_validator("user_base_url")
+    @classmethod
+    def _check_user_url(cls, url: str | None) -> str | None:
+        if url is not None and (problem := address_problem(url)):
+            raise ValueError(problem)
+        return url
+
+    @field_validator("user_api_key")
+    @classmethod
+    def _check_user_key(cls, key: SecretStr | None) -> SecretStr | None:
+        return header_key(key)
+
     @field_validator("ipfs_gateways")
     @classmethod
     def _check_gateways(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
@@ -93,6 +130,11 @@ class NetworkSettings(BaseModel):
             if problem := address_problem(url):
                 raise ValueError(problem)
         return urls
+
+    @property
+    def has_user(self) -> bool:
+        """Whether simulated users can be played."""
+        return self.user_base_url is not None and self.user_model is not None
 
     @property
     def has_chain(self) -> bool:
@@ -111,6 +153,14 @@ def split(value: object, separator: str) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(separator) if part.strip())
     return value
+
+
+def header_key(key: SecretStr | None) -> SecretStr | None:
+    """A key that an HTTP header can carry; None if it is blank."""
+    value = key.get_secret_value().strip() if key else ""
+    if not (value.isascii() and value.isprintable()):
+        raise ValueError("has characters that an HTTP header cannot carry")
+    return SecretStr(value) if value else None
 
 
 def address_problem(url: str) -> str | None:

@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_valida
 
 from arena.errors import InvalidInput, nearest
 from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
-from arena.network_settings import NetworkSettings, address_problem, split
+from arena.network_settings import NetworkSettings, address_problem, header_key, split
 from arena.project import (
     FILE_NAME,
     OWN_SUITE,
@@ -173,10 +173,7 @@ class Settings(NetworkSettings):
     @field_validator("judge_api_key")
     @classmethod
     def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
-        value = key.get_secret_value().strip() if key else ""
-        if not (value.isascii() and value.isprintable()):
-            raise ValueError("has characters that an HTTP header cannot carry")
-        return SecretStr(value) if value else None
+        return header_key(key)
 
     @field_validator("home", "database_url", mode="before")
     @classmethod

@@ -311,16 +311,19 @@ def test_a_cut_answer_and_the_tools_an_agent_called_are_shown(shell, tmp_path: P
     write_agent(agents, "doer", body)
     write_tests(tests / "mine.yaml", count=1, agents=["doer"])
     done = shell.arena("run", "doer", "--agents", str(agents), "--tests", str(tests))
-    assert "the answer was cut; called look<up>" in " ".join(done.stdout.split())
+    assert "the answer was cut; called look<up> (claimed by the agent)" in " ".join(
+        done.stdout.split()
+    )
     run_id = re.search(r"run ([0-9a-f-]{36})", done.stdout)[1]
     (result,) = shell.json("runs", "show", run_id)["results"]
     assert result["actual_output"] == {"output": "SAY WORD1", "truncated": True}
     step = {"tool": "look<up>", "arguments": {"word": "say word1"}, "result": 7, "time": None}
-    assert result["steps"] == [step]
+    assert result["steps"] == [step | {"error": None, "source": "agent", "turn": None}]
     assert shell.arena("report", run_id, "--html", str(tmp_path / "report")).returncode == 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "Cut: the answer was longer" in page
     assert "look&lt;up&gt;" in page
+    assert "claimed by the agent" in page
     done = shell.arena("agents", "check", "doer", "--agents", str(agents))
     assert "asked: Hello! What can you do?" in done.stdout
     assert "(the answer was cut)" in done.stdout

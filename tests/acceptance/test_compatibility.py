@@ -88,6 +88,8 @@ NEWER = {
     ("archive",),
     ("runs", "push"),
     ("runs", "reexecute"),
+    ("tests", "from-result"),
+    ("tests", "from-execution"),
 }
 """Commands and groups of commands that 0.1 did not have."""
 

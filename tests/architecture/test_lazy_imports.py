@@ -23,6 +23,7 @@ DOTTED = re.compile(r"arena(\.\w+)+(:\w+)?")
 NO_MODULES = {
     "arena.connectors",  # groups of entry points
     "arena.sandboxes",
+    "arena.validators",
     "arena.toml",  # files
     "arena.db",
 }

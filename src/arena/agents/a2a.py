@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 from typing import cast
 from uuid import uuid4
 
@@ -36,6 +37,9 @@ from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 
+from arena.agents.a2a_steps import EventSteps, part_type
+from arena.agents.a2a_thread import Thread
+from arena.agents.a2a_transport import OwnHeaders, cap
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import (
     MAX_OUTPUT_BYTES,
@@ -49,7 +53,7 @@ from arena.agents.http import fault_of_status, shortened, unreachable
 from arena.agents.secrets import Secrets
 from arena.agents.spec import A2ASpec
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
-from arena.models.connections import CONNECT_SECONDS, TooLong, refuse_compressed
+from arena.models.connections import CONNECT_SECONDS, TooLong
 from arena.models.usage import Usage, usage_from
 
 CANCEL_SECONDS = 2.0
@@ -57,8 +61,7 @@ CANCEL_SECONDS = 2.0
 _POLL_SECONDS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _LISTED_TASKS = 100
 """How many of an agent's newest tasks are searched for one whose id it has not sent yet."""
-# A stream wraps every few characters in an event of some hundred bytes.
-_MAX_STREAM_BYTES = 32 * MAX_OUTPUT_BYTES
+_KNOWN_ARTIFACTS = 100
 
 # Compared by number: an enum of protobuf is an int.
 _FAILED = {
@@ -68,20 +71,23 @@ _FAILED = {
 }
 _FINAL = {*_FAILED, TaskState.TASK_STATE_COMPLETED}
 _WAITING = {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
-"""Not final, but nobody answers its counter-question, so there will be no more output."""
+"""Not final, but there will be no more output before somebody answers."""
 
 
 class Transcript:
     """Collects the events of one answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, thread: Thread | None = None) -> None:
         self.task_id: str | None = None
+        self.context_id = ""
+        self._before = frozenset(thread.artifacts if thread else ())
         self.size = 0
         """How many characters have arrived, so that the caller can stop at a limit."""
         self._state: int | None = None
         self._artifacts: dict[str, list[str]] = {}
         self._message = ""
         self._usage: object = None
+        self.calls = EventSteps()
 
     @property
     def is_final(self) -> bool:
@@ -99,6 +105,11 @@ class Transcript:
         return _FAILED.get(cast(TaskState, self._state)) if self._state is not None else None
 
     @property
+    def asks_back(self) -> bool:
+        """Whether the agent waits for the user's next message."""
+        return self._state == TaskState.TASK_STATE_INPUT_REQUIRED
+
+    @property
     def wants_login(self) -> bool:
         """Whether the agent asks for credentials first."""
         return self._state == TaskState.TASK_STATE_AUTH_REQUIRED
@@ -111,8 +122,20 @@ class Transcript:
     @property
     def text(self) -> str:
         """The answer: the text of the artifacts, or else the last message."""
-        artifacts = ["".join(texts) for texts in self._artifacts.values()]
-        return "\n".join(filter(None, artifacts)) or self._message
+        said = self._message if self.is_stuck else ""  # what it asks back
+        new = [name for name in self._artifacts if name not in self._before]
+        return said or self._joined(new) or self._message or self._joined(self._artifacts)
+
+    @property
+    def thread(self) -> Thread:
+        """Where the next message of the conversation goes."""
+        if not self.is_stuck or self.task_id is None:
+            return Thread(context_id=self.context_id)
+        artifacts = tuple(self._artifacts)[:_KNOWN_ARTIFACTS]
+        return Thread(context_id=self.context_id, task_id=self.task_id, artifacts=artifacts)
+
+    def _joined(self, names: Iterable[str]) -> str:
+        return "\n".join(filter(None, ("".join(self._artifacts[name]) for name in names)))
 
     @property
     def usage(self) -> Usage:
@@ -125,12 +148,14 @@ class Transcript:
             case "task":
                 self.add_task(event.task)
             case "message":
+                self.context_id = event.message.context_id or self.context_id
                 self._add_message(event.message)
-                self._note_usage(event.message.metadata)
+                self._note(event.message.metadata)
             case "status_update":
                 self.task_id = event.status_update.task_id
+                self.context_id = event.status_update.context_id or self.context_id
                 self._add_status(event.status_update.status)
-                self._note_usage(event.status_update.metadata)
+                self._note(event.status_update.metadata)
             case "artifact_update":
                 update = event.artifact_update
                 self.task_id = update.task_id
@@ -141,10 +166,14 @@ class Transcript:
     def add_task(self, task: Task) -> None:
         """Add the whole task as it is now."""
         self.task_id = task.id
+        for message in task.history:
+            if message.role == Role.ROLE_AGENT:
+                self.calls.add(message.parts, message.message_id)
+        self.context_id = task.context_id or self.context_id
         for artifact in task.artifacts:
             self._add_artifact(artifact, append=False)
         self._add_status(task.status)
-        self._note_usage(task.metadata)
+        self._note(task.metadata)
 
     def _add_status(self, status: TaskStatus) -> None:
         self._state = status.state
@@ -152,11 +181,13 @@ class Transcript:
             self._add_message(status.message)
 
     def _add_message(self, message: Message) -> None:
+        self.calls.add(message.parts, message.message_id)
         text = "".join(_texts(message.parts))
         self.size += len(text)
         self._message = text or self._message
 
     def _add_artifact(self, artifact: Artifact, *, append: bool) -> None:
+        self.calls.add(artifact.parts, artifact.artifact_id)
         texts = list(_texts(artifact.parts))
         self.size += sum(map(len, texts))
         if append:
@@ -164,7 +195,8 @@ class Transcript:
         else:
             self._artifacts[artifact.artifact_id] = texts
 
-    def _note_usage(self, metadata: Struct) -> None:
+    def _note(self, metadata: Struct) -> None:
+        self.calls.note(metadata)
         if "usage" in metadata.fields:
             self._usage = MessageToDict(metadata)["usage"]
 
@@ -173,7 +205,7 @@ def _texts(parts: Iterable[Part]) -> Iterable[str]:
     for part in parts:
         if part.HasField("text"):
             yield part.text
-        elif part.HasField("data"):
+        elif part.HasField("data") and part_type(part) is None:
             yield json.dumps(MessageToDict(part.data), ensure_ascii=False)
 
 
@@ -185,19 +217,23 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
 
 
 class A2AAgent:
-    """Sends each question as a new message, and follows the task it becomes."""
+    """Sends each question as a message, and follows the task it becomes.
+
+    Within a conversation the message has the context id of the agent's last answer, and the task's
+    id if that task waits for input.
+    """
 
     def __init__(self, spec: A2ASpec, secrets: Secrets, *, max_connections: int) -> None:
         self._spec = spec
         self._secrets = secrets
         headers = {name: secrets.fill(value) for name, value in spec.headers.items()}
         self._http = httpx.AsyncClient(
-            auth=_Headers(spec.url, headers),
+            auth=OwnHeaders(spec.url, headers),
             headers={"accept-encoding": "identity", "user-agent": "agent-arena"},
             # The question's own timeout covers the rest.
             timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx.Limits(max_connections=max_connections + 1),  # one more to cancel with
-            event_hooks={"response": [_cap]},
+            event_hooks={"response": [cap]},
             follow_redirects=False,
         )
         self._client: Client | None = None
@@ -206,9 +242,14 @@ class A2AAgent:
 
     async def answer(self, question: Question) -> Answer:
         """Send the question and collect the agent's output until its task has ended."""
-        transcript, message_id = Transcript(), str(uuid4())
+        thread, message_id = Thread.of(question.context), str(uuid4())
+        transcript = Transcript(thread)
         message = Message(
-            message_id=message_id, role=Role.ROLE_USER, parts=[Part(text=question.prompt)]
+            message_id=message_id,
+            role=Role.ROLE_USER,
+            parts=[Part(text=question.prompt)],
+            context_id=thread.context_id,
+            task_id=thread.task_id,
         )
         try:
             async with asyncio.timeout(question.timeout_seconds):
@@ -222,9 +263,11 @@ class A2AAgent:
         except (A2AError, httpx.HTTPError) as error:
             raise self._fault(error) from None
         finally:
-            if not transcript.is_final:
+            is_waiting = question.is_conversation and transcript.asks_back
+            if not transcript.is_final and not is_waiting:
                 await self._cancel(transcript.task_id, message_id)
-        return _answer(transcript)
+        answer = _answer(transcript, is_conversation=question.is_conversation)
+        return replace(answer, context=transcript.thread.text)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -320,62 +363,23 @@ async def _tasks_of(client: Client, message_id: str) -> list[str]:
     ]
 
 
-class _Headers(httpx.Auth):
-    """Sends the agent's headers only to its own address.
-
-    A card may point anywhere, and a key must not be sent there.
-    """
-
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        self._origin = _origin(httpx.URL(url))
-        self._headers = headers
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if _origin(request.url) == self._origin:
-            request.headers.update(self._headers)
-        yield request
-
-
-class _CappedBody(httpx.AsyncByteStream):
-    """A body that raises `TooLong` at the limit: the SDK would read all of it into memory."""
-
-    def __init__(self, stream: httpx.AsyncByteStream) -> None:
-        self._stream = stream
-        self._left = _MAX_STREAM_BYTES
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise TooLong
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-async def _cap(response: httpx.Response) -> None:
-    refuse_compressed(response.headers)
-    response.stream = _CappedBody(cast(httpx.AsyncByteStream, response.stream))
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    default = {"http": 80, "https": 443}.get(url.scheme)
-    return url.scheme, url.host, url.port or default
-
-
-def _answer(transcript: Transcript) -> Answer:
+def _answer(transcript: Transcript, *, is_conversation: bool) -> Answer:
     if transcript.wants_login:
         raise AgentUnavailable(
             f"the agent requires a login; add a header: {shortened(transcript.message)}",
             retryable=False,
         )
-    if transcript.is_stuck:
+    if transcript.is_stuck and not is_conversation:
         raise AgentCrashed(
             f"the agent asks back instead of answering: {shortened(transcript.message)}"
         )
     if transcript.failure is not None:
         reason = f": {shortened(transcript.message)}" if transcript.message else ""
         raise AgentCrashed(f"the agent's task {transcript.failure}{reason}")
-    is_cut = not transcript.is_final  # still sending when it passed the limit
-    return answer_from_text(transcript.text, usage=transcript.usage, truncated=is_cut)
+    # Still sending when it passed the limit.
+    is_cut = not transcript.is_final and not transcript.is_stuck
+    steps, problem = transcript.calls.steps
+    answer = answer_from_text(
+        transcript.text, usage=transcript.usage, truncated=is_cut, steps=steps
+    )
+    return replace(answer, steps_problem=problem) if problem else answer

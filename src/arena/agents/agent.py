@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
-from arena.agents.spec import ConnectorSpec
+from arena.agents.spec import ConnectorSpec, Traces
 from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH, STRICT
 from arena.models.step import Step
 
@@ -54,6 +54,8 @@ class AgentKeys:
     tags: tuple[Annotated[str, Field(min_length=1, max_length=50)], ...] = ()
     connector: ConnectorSpec
     limits: AgentLimits = field(default_factory=AgentLimits)
+    traces: Traces = None
+    """How its OpenTelemetry spans are received; null if they are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,8 @@ class AgentChecked:
     """Whether the output is not all that the agent wrote."""
     steps: list[Step] | None = None
     """The tools that the agent called; null if it reported none."""
+    steps_problem: str | None = None
+    """Why the steps are not all that the agent reported."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     model: str | None = None

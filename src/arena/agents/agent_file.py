@@ -19,8 +19,8 @@ from arena.agents.agent import (
     AgentKeys,
     AgentLimits,
 )
-from arena.agents.connectors import connector_types
-from arena.agents.spec import SPECS, Price, UsagePointers
+from arena.agents.connectors import ABILITIES, connector_types
+from arena.agents.spec import SPECS, PlaceSpec, Price, TracesSpec, UsagePointers
 from arena.documents.problem import FileProblem, GivenUp, KeyPath, Place, ProblemList, read_content
 from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Node, YamlReader
@@ -72,8 +72,9 @@ def read_agent(path: Path) -> tuple[AgentDefinition, Place]:
 
 def _checked(node: Node, problems: ProblemList) -> AgentKeys | None:
     fault = _connector_fault(node.value)
-    if fault is not None:
-        problems.add(fault.place(node), str(fault))
+    for found in (fault, _traces_fault(node.value)):
+        if found is not None:
+            problems.add(found.place(node), str(found))
     try:
         # As JSON: in strict mode pydantic accepts a mapping for a dataclass only from JSON.
         return _adapter().validate_json(json.dumps(node.value))
@@ -115,14 +116,32 @@ def _connector_fault(value: object) -> Fault | None:
     return Fault(path=("connector", "type"), message=message)
 
 
+def _traces_fault(value: object) -> Fault | None:
+    """A fault in asking for traces from an agent that is not told where to send them."""
+    file = cast(dict[str, object], value) if isinstance(value, dict) else {}
+    connector = file.get("connector")
+    if not file.get("traces") or not isinstance(connector, dict):
+        return None
+    kind = cast(dict[str, object], connector).get("type")
+    if not isinstance(kind, str) or kind not in ABILITIES or "trace" in ABILITIES[kind]:
+        return None
+    able = ", ".join(name for name, abilities in ABILITIES.items() if "trace" in abilities)
+    message = f"is not for the connector {kind!r}, only for: {able}"
+    return Fault(path=("traces",), message=message)
+
+
 def _known_keys(at: KeyPath) -> Iterable[str]:
     match at:
         case ("limits",):
             kind = AgentLimits
+        case ("traces",):
+            kind = TracesSpec
         case ("connector", str(), "usage"):
             kind = UsagePointers
         case ("connector", str(), "price"):
             kind = Price
+        case ("connector", str(), "place"):
+            kind = PlaceSpec
         case ("connector", str(name)):
             kind = SPECS[name]
         case _:

@@ -6,6 +6,9 @@ In processes, because only then does a timeout end the work, and a crash does no
 import json
 import os
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from arena.agents.agent import AgentDefinition
@@ -15,11 +18,13 @@ from arena.agents.connector import (
     Connector,
     Question,
     answer_from_value,
+    history,
 )
 from arena.agents.line_pool import Ended, LinePool, LineProcess, how_it_ended
 from arena.agents.process import Program
 from arena.agents.secrets import Secrets, program_environment
 from arena.agents.spec import PythonSpec
+from arena.agents.workspace_folder import VARIABLE
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentUnavailable
 
 START_SECONDS = 60.0
@@ -59,12 +64,23 @@ class PythonCallable:
 
     def __init__(self, reference: str, program: Program) -> None:
         self._reference = reference
-        self._pool = LinePool(program, max_line_bytes=_MAX_LINE_BYTES, greet=self._greet)
+        self._program = program
+        self._pool = self._new_pool(program)
+
+    def _new_pool(self, program: Program) -> LinePool:
+        return LinePool(program, max_line_bytes=_MAX_LINE_BYTES, greet=self._greet)
 
     async def answer(self, question: Question) -> Answer:
-        """Call the function with the prompt."""
-        prompt = json.dumps(question.prompt).encode() + b"\n"
-        line, is_cut = await self._pool.ask(prompt, question.timeout_seconds)
+        """Call the function with the prompt and, in a conversation, what was said before it."""
+        more = history(question)
+        variables: dict[str, str] | None = None
+        if question.trace is not None:
+            more["trace"] = question.trace.as_json()
+            variables = question.trace.session_variables()
+        asked = {"prompt": question.prompt, **more} if more else question.prompt
+        sent = json.dumps(asked).encode() + b"\n"
+        async with self._pool_for(question) as pool:
+            line, is_cut = await pool.ask(sent, question.timeout_seconds, variables)
         if is_cut:
             raise AgentCrashed("the agent's answer is far longer than 1 MiB")
         kind, value = line[:1], _value(line)
@@ -72,11 +88,30 @@ class PythonCallable:
             return answer_from_value(value)
         if kind == b"!":
             raise AgentCrashed(f"the function raised {value}")
+        if kind == b"~":
+            raise AgentUnavailable(
+                f"{self._reference!r} cannot hold a conversation: it takes only the prompt; give "
+                "it a parameter 'messages' (or 'context', if it keeps the conversation itself)",
+                retryable=False,
+            )
         if value == "NoneType":
             raise AgentSaidNothing("the function returned None; it must return its answer")
         raise AgentCrashed(
             f"the function returned a {value}; it must return text or a dict with 'output'"
         )
+
+    @asynccontextmanager
+    async def _pool_for(self, question: Question) -> AsyncGenerator[LinePool]:
+        """The shared workers; for work on files, one of its own that ends with the question."""
+        if question.workspace is None:
+            yield self._pool
+            return
+        environment = {**self._program.environment, VARIABLE: str(question.workspace.path)}
+        pool = self._new_pool(replace(self._program, environment=environment))
+        try:
+            yield pool
+        finally:
+            await pool.close()
 
     async def close(self) -> None:
         """End all workers."""

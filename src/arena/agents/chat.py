@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Answer, Connector, Question, answer_from_text
 from arena.agents.http import fault_of_status
+from arena.agents.playing import Playing
 from arena.agents.secrets import Secrets
 from arena.agents.spec import OpenAISpec
 from arena.errors import (
@@ -15,9 +17,15 @@ from arena.errors import (
     AgentUnavailable,
     ArenaError,
 )
+from arena.models.budget import spend
 from arena.models.client import ModelClient
 from arena.models.completion import Completion, ModelFault, ModelTimedOut, Refused, Unreachable
-from arena.models.usage import Usage, priced
+from arena.models.message import as_json
+from arena.models.step import Step, steps_of_tool_calls
+from arena.models.usage import Usage, priced, summed
+
+MAX_ROUNDS = 50
+"""How often a model may call tools before it must answer."""
 
 
 def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
@@ -28,7 +36,7 @@ def connect(agent: AgentDefinition, secrets: Secrets) -> Connector:
 
 
 class ChatModel:
-    """Sends each question as a chat of one message (and the system prompt)."""
+    """Sends each question as a chat: the system prompt, the conversation so far, the prompt."""
 
     def __init__(self, spec: OpenAISpec, secrets: Secrets, *, max_connections: int) -> None:
         self._spec = spec
@@ -40,30 +48,59 @@ class ChatModel:
         )
 
     async def answer(self, question: Question) -> Answer:
-        """Ask the model."""
+        """Ask the model; while it calls tools that Arena plays, play them and ask again."""
+        chat = self._chat(question)
         try:
-            completion = await self._client.complete(
-                self._chat(question.prompt), timeout_seconds=question.timeout_seconds
-            )
+            if question.tools:
+                return await self._with_tools(question, chat)
+            completion = await self._client.complete(chat, timeout_seconds=question.timeout_seconds)
         except ModelFault as fault:
             raise self._fault(fault, question) from None
-        is_cut = completion.finish_reason == "length"
-        try:
-            answer = answer_from_text(
-                # A refusal counts as an answer.
-                completion.text or completion.refusal or "",
-                usage=await self._usage(completion),
-                truncated=is_cut,
-                steps=completion.steps,
-            )
-        except AgentSaidNothing:
-            if not is_cut:
-                raise
-            message = "the model reached its token limit before it answered (finish_reason: length)"
-            raise AgentSaidNothing(message) from None
-        return replace(answer, is_priced=True)
+        return _answer(completion, await self._usage(completion), completion.steps)
+
+    async def _with_tools(self, question: Question, chat: dict[str, object]) -> Answer:
+        playing, usages = Playing(question.tools), list[Usage]()
+        chat["tools"] = [*self._own_tools(question), *playing.functions]
+        messages = cast(list[object], chat["messages"])
+        time = asyncio.get_running_loop().time
+        deadline = time() + question.timeout_seconds
+        for _ in range(MAX_ROUNDS):
+            # Not below 0: a question that is late gets the fault of a model that is late.
+            left = max(deadline - time(), 0)
+            completion = await self._client.complete(chat, timeout_seconds=left)
+            usages.append(await self._usage(completion))
+            message, calls = playing.read(completion.message)
+            if not calls:
+                return _answer(completion, summed(usages), tuple(playing.steps))
+            messages.append(message)
+            for call in calls:
+                messages.append(await playing.reply(call))
+        raise AgentCrashed(
+            f"the model still called tools after {MAX_ROUNDS} rounds ({len(playing.steps):,} calls)"
+        )
+
+    def _own_tools(self, question: Question) -> list[object]:
+        """The tools in the agent's options; none may have the name of a tool of the test."""
+        own = self._spec.options.get("tools")
+        listed = cast(list[object], own) if isinstance(own, list) else []
+        # A tool is defined in the same shape as it is called.
+        names = {step.tool for step in steps_of_tool_calls(listed)}
+        for tool in question.tools:
+            if tool.name in names:
+                raise AgentUnavailable(
+                    f"the tool {tool.name!r} is in the agent's options and in the test: "
+                    "rename one of them",
+                    retryable=False,
+                )
+        return listed
 
     async def _usage(self, completion: Completion) -> Usage:
+        """The usage of one call with its cost, counted for the run's budget."""
+        usage = await self._priced(completion)
+        spend(usage)  # here, because a call whose answer is of no use is paid for, too
+        return usage
+
+    async def _priced(self, completion: Completion) -> Usage:
         """The usage with its cost: by the configured price, or by the configured model.
 
         Not by the model that the server reports: a proxy or a local server may report any name.
@@ -88,9 +125,10 @@ class ChatModel:
         """Close all connections."""
         await self._client.close()
 
-    def _chat(self, prompt: str) -> dict[str, object]:
+    def _chat(self, question: Question) -> dict[str, object]:
         spec = self._spec
-        messages = [{"role": "user", "content": prompt}]
+        messages: list[object] = [as_json(message) for message in question.messages]
+        messages.append({"role": "user", "content": question.prompt})
         if spec.system:
             messages.insert(0, {"role": "system", "content": spec.system})
         chat: dict[str, object] = {"model": spec.model, "messages": messages}
@@ -119,3 +157,21 @@ class ChatModel:
                 )
             case _:
                 return AgentCrashed(f"the answer is not a chat completion: {fault.message}")
+
+
+def _answer(completion: Completion, usage: Usage, steps: tuple[Step, ...]) -> Answer:
+    is_cut = completion.finish_reason == "length"
+    try:
+        answer = answer_from_text(
+            # A refusal counts as an answer.
+            completion.text or completion.refusal or "",
+            usage=usage,
+            truncated=is_cut,
+            steps=steps,
+        )
+    except AgentSaidNothing:
+        if not is_cut:
+            raise
+        message = "the model reached its token limit before it answered (finish_reason: length)"
+        raise AgentSaidNothing(message) from None
+    return replace(answer, is_priced=True, is_counted=True)

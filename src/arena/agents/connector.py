@@ -3,15 +3,23 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeGuard
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentUnavailable
+from arena.models.message import Message, as_json
+from arena.models.played_tool import PlayedTool
 from arena.models.step import BadSteps, Step, calls_text, read_steps
 from arena.models.usage import Usage, usage_from
 from arena.text import storable
+from arena.traces.target import TraceTarget
+
+if TYPE_CHECKING:
+    from arena.agents.workspace_folder import WorkspaceFolder
 
 MAX_OUTPUT_BYTES = 1024 * 1024
 """A longer answer is truncated, and marked so (`truncated`)."""
+MAX_CONTEXT_LENGTH = 10_000
+"""A longer `context` is ignored: it is sent back with every question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +29,22 @@ class Question:
     id: str
     """The same for every attempt at the question."""
     prompt: str
+    """What the user says now."""
     timeout_seconds: float
+    messages: tuple[Message, ...] = ()
+    """The conversation before the prompt."""
+    context: str | None = None
+    """What the agent's last answer named as its own id of the conversation."""
+    turn: int = 1
+    """Which question of the conversation it is."""
+    is_conversation: bool = False
+    """Whether the agent may ask back: the user may answer with the next question."""
+    trace: TraceTarget | None = None
+    """Where the agent sends its spans; another one for every attempt."""
+    workspace: "WorkspaceFolder | None" = None
+    """The files that the agent works on."""
+    tools: tuple[PlayedTool, ...] = ()
+    """Tools that Arena plays for the agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +63,16 @@ class Answer:
     """The language of the code in it, if the agent named one."""
     is_priced: bool = False
     """True if the cost is final: no price is looked up by the name of the model."""
+    is_counted: bool = False
+    """True if the connector has counted the usage for the run's budget, call by call."""
+    context: str | None = None
+    """The agent's own id of the conversation, sent back with the next question."""
+    waited_seconds: float = 0.0
+    """How long Arena waited for late spans after the answer; not time that the agent took."""
+    archive: bytes | None = None
+    """The files of the workspace, if the agent works elsewhere and sent all of them."""
+    patch: str | None = None
+    """What the agent changed in the workspace, if it sent that."""
 
 
 class Connector(Protocol):
@@ -95,7 +128,20 @@ def answer_from_value(value: object) -> Answer:
         truncated=value.get("truncated") is True,
         steps=steps,
     )
-    return replace(answer, steps_problem=problem, language=named_language(value))
+    return replace(
+        answer, steps_problem=problem, language=named_language(value), context=named_context(value)
+    )
+
+
+def history(question: Question) -> dict[str, object]:
+    """What a question within a conversation has besides its prompt; nothing for any other."""
+    if not question.messages:
+        return {}
+    body: dict[str, object] = {
+        "messages": [as_json(message) for message in question.messages],
+        "turn": question.turn,
+    }
+    return body if question.context is None else {**body, "context": question.context}
 
 
 def reported_steps(value: Mapping[str, object]) -> tuple[tuple[Step, ...], str | None]:
@@ -117,6 +163,14 @@ def named_language(value: Mapping[str, object]) -> str | None:
     # Others are ignored: agents of other systems say {"language": "en"}.
     language = normal_language(name)
     return language if language in languages() else None
+
+
+def named_context(value: Mapping[str, object]) -> str | None:
+    """The `context` in an answer: the agent's own id of the conversation."""
+    context = value.get("context")
+    if not isinstance(context, str) or len(context) > MAX_CONTEXT_LENGTH:
+        return None
+    return context or None
 
 
 def has_output(value: object) -> TypeGuard[dict[str, object]]:

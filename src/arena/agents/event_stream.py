@@ -12,6 +12,7 @@ from arena.agents.connector import (
     Answer,
     answer_from_text,
     has_output,
+    named_context,
     named_language,
     reported_steps,
 )
@@ -100,6 +101,8 @@ class StreamedAnswer:
         self._calls: dict[str, dict[str, str]] = {}
         self._usage = Usage()
         self._final: Mapping[str, object] = {}
+        self._reported: Mapping[str, object] = {}
+        """The last event that has `steps`."""
         self._is_cut = False
         self._last = ""
 
@@ -123,24 +126,33 @@ class StreamedAnswer:
         steps = steps_of_tool_calls([{"function": call} for call in self._calls.values()])
         problem = None
         if not steps:
-            steps, problem = reported_steps(self._final)
+            steps, problem = reported_steps(self._reported)
         if not text.strip() and not steps and self._last:
             where = "say with 'answer' where it is in an event"
             raise AgentCrashed(f"the stream has no text; {where}: {self._excerpt(self._last)}")
         is_cut = self._is_cut or self.size > MAX_OUTPUT_BYTES
         answer = answer_from_text(text, usage=self._usage, truncated=is_cut, steps=steps)
-        return replace(answer, steps_problem=problem, language=named_language(self._final))
+        return replace(
+            answer,
+            steps_problem=problem,
+            language=named_language(self._final),
+            context=named_context(self._final),
+        )
 
     def _add_document(self, value: dict[str, object]) -> None:
         if value.get("error"):
             raise AgentCrashed(f"the agent sent an error: {self._excerpt(self._last)}")
         self._note_usage(value)
+        if isinstance(value.get("steps"), list):
+            self._reported = value
         if self._spec.answer is not None:
             with contextlib.suppress(NotThere):
                 self._add_text(value_at(value, self._spec.answer), is_piece=True)
             return
         if has_output(value):
             self._final = value
+            if "steps" in value:
+                self._reported = value
             self._is_cut |= value.get("truncated") is True
         choices = value.get("choices")
         if isinstance(choices, list) and choices:

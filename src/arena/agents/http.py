@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import urljoin, urlsplit
@@ -23,14 +24,19 @@ from arena.agents.connector import (
     Question,
     answer_from_bytes,
     answer_from_value,
+    history,
+    named_context,
+    reported_steps,
     timed_out,
 )
 from arena.agents.event_stream import MAX_STREAM_BYTES, MEDIA_TYPE, EventReader, StreamedAnswer
 from arena.agents.pointer import NotThere, usage_at, value_at
+from arena.agents.remote_files import MAX_FILES_BYTES, archive_text, with_files
 from arena.agents.secrets import Secrets
 from arena.agents.spec import HttpSpec, UsagePointers
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, ArenaError
 from arena.models.connections import ConnectionPool, seconds_to_wait
+from arena.models.message import as_json
 
 MAX_EXCERPT = 300
 POLL_SECONDS = (0.1, 0.2, 0.5, 1.0)
@@ -42,7 +48,9 @@ WORKING_STATES = frozenset(
 )
 FAILED_STATES = frozenset({"canceled", "cancelled", "error", "expired", "failed", "rejected"})
 
-_PLACEHOLDER = re.compile(r"\{(prompt|id|timeout_seconds)\}")
+_PLACEHOLDER = re.compile(r"\{(prompt|id|timeout_seconds|workspace|messages|context|turn)\}")
+MESSAGES = "{messages}"
+"""As a whole string in a body it becomes a list, and in a list the items of that list."""
 _BUSY = {429, 502, 503, 504}
 _REMEDIES = {
     401: "the agent requires a valid key; check its headers or api_key_env",
@@ -83,14 +91,18 @@ class HttpAgent:
 
     async def answer(self, question: Question) -> Answer:
         """Post the question and read the answer, now or, if it is a job, when it is done."""
-        content = json.dumps(filled(self._spec.body, question)).encode()
+        content = json.dumps(self._body(question)).encode()
+        most = MAX_FILES_BYTES if question.workspace else MAX_OUTPUT_BYTES
         job: str | None = None
         try:
             async with asyncio.timeout(question.timeout_seconds):
-                reply = await self._send("POST", self._spec.url, content)
+                headers = question.trace.request_headers() if question.trace else None
+                reply = await self._send(
+                    "POST", self._spec.url, content, headers=headers, most=most
+                )
                 job = self._status_address(reply)
                 if job is not None:
-                    reply = await self._finished(job, reply)
+                    reply = await self._finished(job, reply, most)
                     job = None
         except TimeoutError:
             raise AgentTimedOut(timed_out(question)) from None
@@ -104,14 +116,35 @@ class HttpAgent:
             # Redacted before it is shortened: half a secret would not be recognised.
             body = self._secrets.redact(reply.body.decode(errors="replace"))
             raise fault_of_status(reply.status, excerpt=body, retry_after=reply.retry_after)
-        return reply.streamed.answer() if reply.streamed else self._read(reply)
+        answer = reply.streamed.answer() if reply.streamed else self._read(reply)
+        return with_files(answer, reply.body) if question.workspace else answer
+
+    def _body(self, question: Question) -> JsonValue:
+        """The request; the files are at their placeholder, or else beside the other keys."""
+        body = filled(self._spec.body, question)
+        if not self._spec.has_own_body and isinstance(body, dict):
+            body |= cast(dict[str, JsonValue], history(question))
+        if question.workspace is None or _has_placeholder(self._spec.body, "{workspace}"):
+            return body
+        if not isinstance(body, dict):
+            message = "the body of the agent is not an object: say where its files go: {workspace}"
+            raise AgentUnavailable(message, retryable=False)
+        return {**body, "workspace": {"archive": archive_text(question)}}
 
     async def close(self) -> None:
         """Close all connections."""
         await self._connections.close()
 
-    async def _send(self, method: str, url: str, content: bytes | None = None) -> _Reply:
-        async with self._connections.request(method, url, content) as response:
+    async def _send(
+        self,
+        method: str,
+        url: str,
+        content: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        most: int = MAX_OUTPUT_BYTES,
+    ) -> _Reply:
+        async with self._connections.request(method, url, content, headers) as response:
             status, headers = response.status_code, response.headers
             if headers.get("content-encoding", "identity") != "identity":
                 raise AgentCrashed("the agent sent a compressed answer although asked not to")
@@ -123,12 +156,10 @@ class HttpAgent:
             body = bytearray()
             async for chunk in response.aiter_raw():
                 body += chunk
-                if len(body) > MAX_OUTPUT_BYTES:
+                if len(body) > most:
                     break
-        is_cut = len(body) > MAX_OUTPUT_BYTES
-        return _Reply(
-            status=status, headers=headers, body=bytes(body[:MAX_OUTPUT_BYTES]), is_cut=is_cut
-        )
+        is_cut = len(body) > most
+        return _Reply(status=status, headers=headers, body=bytes(body[:most]), is_cut=is_cut)
 
     def _status_address(self, reply: _Reply) -> str | None:
         """Where to ask for the answer of a job that was accepted; None if this is the answer."""
@@ -150,15 +181,15 @@ class HttpAgent:
             raise AgentCrashed(f"the agent's job has a status address on another server: {where}")
         return url
 
-    async def _finished(self, job: str, reply: _Reply) -> _Reply:
+    async def _finished(self, job: str, reply: _Reply, most: int) -> _Reply:
         """Ask for the state of a job until it is done; returns its result."""
         pauses = iter(POLL_SECONDS)
         while True:
             pause = next(pauses, POLL_SECONDS[-1])
             await asyncio.sleep(max(seconds_to_wait(reply.retry_after) or pause, POLL_SECONDS[0]))
-            reply = await self._send("GET", job)
+            reply = await self._send("GET", job, most=most)
             if reply.status == 303 and (result := reply.headers.get("location")):
-                reply = await self._send("GET", self._same_origin(result))
+                reply = await self._send("GET", self._same_origin(result), most=most)
             if reply.status == 202 or reply.status in _BUSY:
                 continue
             if not 200 <= reply.status < 300:
@@ -185,7 +216,12 @@ class HttpAgent:
             output = document if pointer is None else value_at(document, pointer)
         except NotThere as error:
             raise AgentCrashed(f"{error} in {self._excerpt(reply)}") from None
-        return replace(answer_from_value(output), usage=usage_at(document, self._spec.usage))
+        answer = replace(answer_from_value(output), usage=usage_at(document, self._spec.usage))
+        if not answer.steps and not answer.steps_problem:
+            steps, problem = reported_steps(_mapping(document))
+            answer = replace(answer, steps=steps, steps_problem=problem)
+        context = named_context(_mapping(document))
+        return answer if context is None else replace(answer, context=context)
 
     def _document(self, reply: _Reply) -> object:
         if reply.is_cut:
@@ -223,6 +259,10 @@ def _object(body: bytes) -> dict[str, object]:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
         return {}
+    return _mapping(value)
+
+
+def _mapping(value: object) -> dict[str, object]:
     return cast(dict[str, object], value) if isinstance(value, dict) else {}
 
 
@@ -237,13 +277,25 @@ def filled(template: JsonValue, question: Question) -> JsonValue:
 
     Substitution is inside JSON strings only, so that no prompt can change the shape of the body.
     """
+    if template == MESSAGES:
+        return _messages(question)
     if isinstance(template, str):
         return _PLACEHOLDER.sub(lambda match: _text(question, match[1]), template)
     if isinstance(template, list):
-        return [filled(item, question) for item in template]
+        items: list[JsonValue] = []
+        for item in template:
+            items += _messages(question) if item == MESSAGES else [filled(item, question)]
+        return items
     if isinstance(template, dict):
         return {key: filled(value, question) for key, value in template.items()}
     return template
+
+
+def _has_placeholder(template: JsonValue, placeholder: str) -> bool:
+    if isinstance(template, dict | list):
+        values = template.values() if isinstance(template, dict) else template
+        return any(_has_placeholder(value, placeholder) for value in values)
+    return isinstance(template, str) and placeholder in template
 
 
 def unreachable(url: str, error: Exception, *, is_malformed: bool) -> AgentUnavailable:
@@ -256,10 +308,28 @@ def unreachable(url: str, error: Exception, *, is_malformed: bool) -> AgentUnava
     return AgentUnavailable(f"cannot reach {url}: {reason}", retryable=not is_certificate)
 
 
+def _messages(question: Question) -> list[JsonValue]:
+    return [cast(JsonValue, as_json(message)) for message in question.messages]
+
+
 def _text(question: Question, name: str) -> str:
-    if name == "timeout_seconds":
-        return f"{question.timeout_seconds:g}"
-    return question.prompt if name == "prompt" else question.id
+    match name:
+        case "prompt":
+            return question.prompt
+        case "timeout_seconds":
+            return f"{question.timeout_seconds:g}"
+        case "workspace":
+            return archive_text(question)
+        case "messages":
+            return json.dumps(_messages(question), ensure_ascii=False)
+        case "context":
+            return question.context or ""
+        case "workspace":
+            return archive_text(question)
+        case "turn":
+            return str(question.turn)
+        case _:
+            return question.id
 
 
 def fault_of_status(status: int, *, excerpt: str, retry_after: str | None = None) -> ArenaError:

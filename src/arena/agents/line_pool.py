@@ -1,7 +1,8 @@
 """Long-lived processes that answer line by line, and a pool of them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from arena.agents.process import Process, Program, describe_end
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
@@ -93,10 +94,15 @@ class LinePool:
         self._living: set[LineProcess] = set()
         self._is_closed = False
 
-    async def ask(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
-        """The reply to `line`, and whether it was cut at the limit."""
+    async def ask(
+        self, line: bytes, timeout_seconds: float, variables: Mapping[str, str] | None = None
+    ) -> tuple[bytes, bool]:
+        """The reply to `line`, and whether it was cut at the limit.
+
+        If the question starts a process, that gets `variables` in its environment too.
+        """
         try:
-            return await self._ask_any(line, timeout_seconds)
+            return await self._ask_any(line, timeout_seconds, variables)
         except TimeoutError:
             raise AgentTimedOut(f"the agent did not answer within {timeout_seconds:g} s") from None
 
@@ -112,7 +118,9 @@ class LinePool:
         await asyncio.gather(*(process.end() for process in self._living))
         self._idle.clear()
 
-    async def _ask_any(self, line: bytes, timeout_seconds: float) -> tuple[bytes, bool]:
+    async def _ask_any(
+        self, line: bytes, timeout_seconds: float, variables: Mapping[str, str] | None
+    ) -> tuple[bytes, bool]:
         clock = asyncio.get_running_loop().time
         used = self._take()
         if used is not None:
@@ -123,7 +131,7 @@ class LinePool:
                 # It answered before, so it may have been exiting and never have read this question:
                 # ask a fresh process. If that one exits too, it is a crash.
                 timeout_seconds -= clock() - begin
-        fresh = await self._start()
+        fresh = await self._start(variables)
         try:
             return await self._ask(fresh, line, timeout_seconds)
         except Ended:
@@ -131,10 +139,13 @@ class LinePool:
                 raise AgentUnavailable("the connector was closed", retryable=False) from None
             raise AgentCrashed(await how_it_ended(fresh)) from None
 
-    async def _start(self) -> LineProcess:
+    async def _start(self, variables: Mapping[str, str] | None) -> LineProcess:
         if self._is_closed:
             raise AgentUnavailable("the connector is closed", retryable=False)
-        process = LineProcess(self._program, max_line_bytes=self._max_line_bytes)
+        program = self._program
+        if variables:
+            program = replace(program, environment={**program.environment, **variables})
+        process = LineProcess(program, max_line_bytes=self._max_line_bytes)
         self._living.add(process)
         process.process.ended.add_done_callback(lambda _: self._living.discard(process))
         if self._greet is not None:

@@ -55,6 +55,12 @@ class Secrets:
         text = self._pattern.sub(REDACTED, text)
         return self._without_half_a_secret(text) if is_cut else text
 
+    def redact_bytes(self, content: bytes) -> bytes:
+        """The content of a file without any secret."""
+        for secret in sorted(self._used, key=len, reverse=True):
+            content = content.replace(secret.encode(errors="surrogateescape"), REDACTED.encode())
+        return content
+
     def _without_half_a_secret(self, text: str) -> str:
         for secret in self._used:
             for length in range(min(len(secret) - 1, len(text)), MIN_SECRET_LENGTH - 1, -1):
@@ -84,6 +90,10 @@ class Redacted:
         if answer.steps:
             return self._with_steps(answer, output)
         return answer if output is answer.output else replace(answer, output=output)
+
+    def without_secrets(self, content: bytes) -> bytes:
+        """The content of a file without any secret."""
+        return self._secrets.redact_bytes(content)
 
     def _with_steps(self, answer: Answer, output: str) -> Answer:
         try:

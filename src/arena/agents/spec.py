@@ -5,6 +5,7 @@ working connector. They hold no secrets, only names of environment variables, an
 quotes a value: it may be a misplaced secret.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -64,6 +65,25 @@ def _check_command(command: str) -> str:
 def _check_path(path: str) -> str:
     if not path.strip() or "\0" in path:
         raise ValueError("must be a path, for example .venv/bin/python or src")
+    return path
+
+
+def _check_image(image: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*", image):
+        raise ValueError("must be the name of an image, for example python:3.11-slim")
+    return image
+
+
+def _check_network(network: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", network):
+        raise ValueError("must be none, bridge, or the name of a network")
+    return network
+
+
+def _check_mount(path: str) -> str:
+    parts = _check_path(path).split("/")
+    if path.startswith("/") or ".." in parts or ":" in path:
+        raise ValueError("must be a path below the folder of the agent's file, without ':'")
     return path
 
 
@@ -130,6 +150,44 @@ Pointer = Annotated[str, Field(max_length=500), AfterValidator(_check_pointer)]
 VariableName = Annotated[str, AfterValidator(_check_variable)]
 
 
+def _traces_keys(value: object) -> object:
+    if isinstance(value, bool):
+        return dict[str, object]() if value else None
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracesSpec:
+    """How the spans of an agent are received."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    wait_seconds: Annotated[float, Field(ge=0, le=60)] = 1.0
+    """How long Arena waits for late spans after an answer, at most."""
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """Where the receiver listens, on loopback; without it a free port is chosen."""
+    token_env: VariableName | None = None
+    """The variable with the token of a long-lived process; without it the token is random."""
+
+
+Traces = Annotated[TracesSpec | None, BeforeValidator(_traces_keys)]
+"""`true` is the same as no keys, and `false` the same as leaving it out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceSpec:
+    """A container that a program runs in, instead of this machine."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    image: Annotated[str, Field(max_length=300), AfterValidator(_check_image)]
+    """The image; it must already be on the machine, or Docker pulls it."""
+    network: Annotated[str, AfterValidator(_check_network)] = "none"
+    """The network of the container: none, bridge, or the name of one."""
+    mount: tuple[Annotated[str, AfterValidator(_check_mount)], ...] = ()
+    """More files and folders of the agent, relative to its file, read-only below /agent."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec:
     """A program: one process per prompt, or a long-lived one that answers line by line."""
@@ -147,6 +205,8 @@ class CommandSpec:
     persistent: bool = False
     env: tuple[VariableName, ...] = ()
     """Variables of Arena's environment that the program gets too; their values are secrets."""
+    place: PlaceSpec | None = None
+    """A container to run in; null: this machine."""
 
     @property
     def has_prompt(self) -> bool:
@@ -158,11 +218,18 @@ class CommandSpec:
         """What stdin gets."""
         return self.input or ("none" if self.has_prompt else "json")
 
+    @property
+    def can_converse(self) -> bool:
+        """Whether the program gets the earlier messages of a conversation."""
+        return self.stdin == "json"
+
     def __post_init__(self) -> None:
         if self.persistent and self.has_prompt:
             raise ValueError("must not have {prompt}: a persistent program reads its questions")
         if self.persistent and self.stdin != "json":
             raise ValueError("must not have 'input': a persistent program reads lines of JSON")
+        if self.persistent and self.place is not None:
+            raise ValueError("must not have 'place': a container answers one question")
         if self.stdin == "none" and not self.has_prompt:
             raise ValueError("must have {prompt} in its command if 'input' is none")
 
@@ -205,7 +272,11 @@ class HttpSpec:
     type: Literal["http"] = "http"
     url: Url
     body: JsonValue = field(default_factory=lambda: {"prompt": "{prompt}"})
-    """The request body; `{prompt}`, `{id}` and `{timeout_seconds}` are replaced in its strings."""
+    """The request body; `{prompt}`, `{id}`, `{timeout_seconds}`, `{turn}`, `{context}` and
+    `{messages}` are replaced in its strings.
+
+    So is `{workspace}`, by the files of a test as a compressed archive in base64.
+    """
     headers: Headers = field(default_factory=dict[str, str])
     """Sent with every request; `${NAME}` is replaced by the environment variable NAME."""
     answer: Pointer | None = None
@@ -213,6 +284,17 @@ class HttpSpec:
     cancel: bool = False
     """Whether to send DELETE to the status address of a job that nobody waits for any more."""
     usage: UsagePointers = field(default_factory=UsagePointers)
+
+    @property
+    def has_own_body(self) -> bool:
+        """Whether the agent's file says what the body is."""
+        return self.body != {"prompt": PROMPT}
+
+    @property
+    def can_converse(self) -> bool:
+        """Whether the agent gets the earlier messages of a conversation, or its own id of it."""
+        text = json.dumps(self.body)
+        return not self.has_own_body or "{messages}" in text or "{context}" in text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

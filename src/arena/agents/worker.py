@@ -1,13 +1,15 @@
 """Runs a Python function for Arena in its own process: `python worker.py module:function [path…]`.
 
 This file stands alone: it may run in any Python from 3.9 on, without Arena. It imports little,
-because it is started often. It reads a JSON string (the prompt) per line and writes a line per
-answer; the first byte says what it is:
+because it is started often. It reads a JSON value per line (the prompt; or an object with `prompt`
+and, within a conversation, `messages`, `turn` and `context`, or the `trace` of the question) and
+writes a line per answer; the first byte says what it is:
 
     +           the function is loaded, ready for questions (once, at the start)
     =JSON       the answer: text, or an object with `output`, `usage` and so on
     ?JSON       the function returned something else: its type
     !JSON       the function raised: what and where
+    ~JSON       the function takes only the prompt, so it cannot continue a conversation
     -JSON       there is no such module or function: why (then the process ends)
 """
 
@@ -15,7 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
 TYPE_CHECKING = False  # `typing` itself is slow to import
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import asyncio
     from typing import TypeGuard
 
+SEND_SPANS_MILLISECONDS = 2000
 MAX_OUTPUT_CHARACTERS = 1024 * 1024
 """Arena keeps at most this many bytes; one more shows that the output was longer."""
 
@@ -39,13 +42,22 @@ def main(reference: str, paths: "list[str]") -> None:
     os.close(nothing)
     try:
         search(paths)
-        function = find(reference)
+        function = in_workspace(find(reference), os.environ.get("ARENA_WORKSPACE"))
     except BaseException as error:  # importing a module can raise anything
         send(target, b"-", describe(error))
         return
     os.write(target, b"+\n")
     for line in source:
-        send(target, *reply(function, json.loads(line)))
+        question = json.loads(line)
+        trace = None if isinstance(question, str) else question.get("trace")
+        if trace is not None:
+            continue_trace(trace)
+        answer = reply(function, question)
+        if trace is not None and "ARENA_WORKSPACE" in os.environ:
+            send_spans()  # before the answer: this process ends with the question
+        send(target, *answer)
+        if trace is not None:
+            send_spans()  # after the answer, which is not late because of them
 
 
 def search(paths: "list[str]") -> None:
@@ -56,7 +68,7 @@ def search(paths: "list[str]") -> None:
     sys.path[:] = [os.getcwd(), *paths, *rest]  # noqa: PTH109
 
 
-def find(reference: str) -> Callable[[str], object]:
+def find(reference: str) -> Callable[..., object]:
     """The function called `module:function`."""
     module, _, name = reference.partition(":")
     found: object = import_module(module)
@@ -67,14 +79,39 @@ def find(reference: str) -> Callable[[str], object]:
     return found
 
 
-def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object]:
-    """Call the function with `prompt`; returns the kind and the value of the line."""
+def in_workspace(function: Callable[..., object], folder: "str | None") -> Callable[..., object]:
+    """The function in its working folder, which it also gets as `workspace` if it accepts that."""
+    if folder is None:
+        return function
+    os.chdir(folder)
+    more = accepted(function, {"workspace": folder})
+    return partial(function, **more) if more else function
+
+
+def reply(
+    function: Callable[..., object], question: "str | dict[str, object]"
+) -> tuple[bytes, object]:
+    """Call the function; returns the kind and the value of the line."""
+    more = {}
+    prompt: object = question
+    if isinstance(question, dict):
+        prompt = question.pop("prompt")
+        if "messages" in question:
+            question.setdefault("context", None)
+        more = accepted(function, question)
+        if "messages" in question and not {"messages", "context"} & set(more):
+            return b"~", None
     try:
-        value = function(prompt)
+        value = function(prompt, **more)
         if is_awaitable(value):
             value = finish(value)
     except BaseException as error:  # also SystemExit: the function failed, the worker continues
         return b"!", describe(error)
+    return answered(value)
+
+
+def answered(value: object) -> tuple[bytes, object]:
+    """The kind and the value of the line for what the function returned."""
     if isinstance(value, str):
         return b"=", cut(value)
     if has_output(value):
@@ -83,10 +120,49 @@ def reply(function: Callable[[str], object], prompt: str) -> tuple[bytes, object
             answer["steps"] = json_or_type(value["steps"])
         if value.get("truncated") is True:
             answer["truncated"] = True
-        if isinstance(value.get("language"), str):
-            answer["language"] = value["language"]
+        for name in ("language", "context"):
+            if isinstance(value.get(name), str):
+                answer[name] = value[name]
         return b"=", answer
     return b"?", type(value).__name__
+
+
+def accepted(function: Callable[..., object], parts: "dict[str, object]") -> "dict[str, object]":
+    """The parts of a question, besides the prompt, that the function has parameters for."""
+    import inspect  # slow to import, and few questions have more than a prompt
+
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # a function of another language may have no signature
+        return {}
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    # A trace only where it is asked for by name: a function may pass the others on to a client.
+    wanted = [name for name in parts if name in parameters or (takes_any and name != "trace")]
+    return {name: parts[name] for name in wanted}
+
+
+def continue_trace(trace: "dict[str, object]") -> None:
+    """Make the next spans part of the trace of this question, if OpenTelemetry is installed."""
+    traceparent = str(trace["traceparent"])
+    os.environ["TRACEPARENT"] = traceparent
+    try:
+        from opentelemetry import context
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+    except ImportError:
+        return
+    # Never detached: the next question replaces it.
+    context.attach(TraceContextTextMapPropagator().extract({"traceparent": traceparent}))
+
+
+def send_spans() -> None:
+    """Send the spans that wait for a batch, if the function has set OpenTelemetry up."""
+    module = sys.modules.get("opentelemetry.trace")
+    flush = getattr(module.get_tracer_provider(), "force_flush", None) if module else None
+    if flush is not None:
+        try:
+            flush(SEND_SPANS_MILLISECONDS)
+        except Exception as error:  # an exporter can raise anything; the answer is sent already
+            print(f"spans were not sent: {describe(error)}", file=sys.stderr)
 
 
 def is_awaitable(value: object) -> "TypeGuard[Awaitable[object]]":

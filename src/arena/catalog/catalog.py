@@ -6,14 +6,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from arena import clock
 from arena.catalog.folders import BUILTIN_FOLDER, Folders, FoundFile, Origin
-from arena.catalog.loader import Source, read_source
+from arena.catalog.loader import read_source
+from arena.catalog.source import Source
 from arena.catalog.suite import Suite
 from arena.catalog.test import CatalogSource, CatalogState, Test
+from arena.catalog.tests import TestsById, joined, parts_of, with_ids
 from arena.documents.problem import MAX_PROBLEMS, FileProblem, Place
 from arena.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from arena.catalog.tests import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +42,8 @@ class SourceState(CatalogSource):
 class Catalog:
     """All tests at one time. A changed file makes a new catalog; this one never changes."""
 
-    tests: tuple[Test, ...]
-    """In the order of the files, and of the tests within each."""
+    tests: Sequence[Test]
+    """In the order of the files, and of the tests within each; rows of data are read on demand."""
     by_id: Mapping[str, Test]
     problems: tuple[FileProblem, ...]
     sources: tuple[SourceState, ...]
@@ -50,12 +56,13 @@ class Catalog:
     @property
     def suite_names(self) -> tuple[str, ...]:
         """Every suite with an active test, in the order of the tests."""
-        return tuple(dict.fromkeys(test.suite for test in self.tests if test.active))
+        return tuple(dict.fromkeys(part.suite for part in parts_of(self.tests) if part.active))
 
     def suite(self, name: str) -> Suite:
         """The active tests of a suite, and the version that they are."""
         if name not in self._suites:
-            tests = tuple(test for test in self.tests if test.active and test.suite == name)
+            every = parts_of(self.tests)
+            tests = joined(part for part in every if part.active and part.suite == name)
             if not tests:
                 raise NotFound.among("suite", name, self.suite_names)
             sources = [one for one in self.sources if one.suite == name and one.tests]
@@ -108,14 +115,26 @@ class Catalog:
     @property
     def categories(self) -> tuple[str, ...]:
         """Every category, in the order of the tests."""
-        return tuple(dict.fromkeys(test.category for test in self.tests))
+        return tuple(dict.fromkeys(part.category for part in parts_of(self.tests)))
 
     def test(self, test_id: str) -> Test:
         """The test with this id."""
         found = self.by_id.get(test_id)
         if found is None:
-            raise NotFound.among("test", test_id, self.by_id)
+            raise self.unknown(test_id)
         return found
+
+    def unknown(self, test_id: str) -> NotFound:
+        """The error for an id that no test has."""
+        if isinstance(self.by_id, TestsById):
+            return self.by_id.unknown(test_id)
+        return NotFound.among("test", test_id, self.by_id)
+
+    def named(self, test_id: str) -> "Part":
+        """The test with this id, or the data set whose tests have ids that begin with it."""
+        if isinstance(self.by_id, TestsById) and test_id in self.by_id.parts:
+            return self.by_id.parts[test_id]
+        return self.test(test_id)
 
     def for_agent(
         self,
@@ -123,7 +142,7 @@ class Catalog:
         category: str | None = None,
         test_ids: Collection[str] | None = None,
         suite: str | None = None,
-    ) -> tuple[Test, ...]:
+    ) -> Sequence[Test]:
         """The active tests for the agent, with these ids and this category, of this suite.
 
         An unknown id or category is an error, and so is the id of a test that is not for the agent:
@@ -132,15 +151,18 @@ class Catalog:
         if category is not None and category not in self.categories:
             raise NotFound.among("category", category, self.categories)
         for test_id in test_ids or ():
-            if not self.test(test_id).is_for(agent_id):
-                raise InvalidInput(_why_not(self.by_id[test_id], agent_id))
-        return tuple(
-            test
-            for test in self.tests
-            if test.is_for(agent_id)
-            and (category is None or test.category == category)
-            and (test_ids is None or test.id in test_ids)
-            and (suite is None or test.suite == suite)
+            part = self.named(test_id)
+            if not part.is_for(agent_id):
+                raise InvalidInput(
+                    _why_not(part if isinstance(part, Test) else part.first, agent_id)
+                )
+        return joined(
+            chosen
+            for part in parts_of(self.tests)
+            if part.is_for(agent_id)
+            and (category is None or part.category == category)
+            and (suite is None or part.suite == suite)
+            and (chosen := part if test_ids is None else with_ids(part, test_ids)) is not None
         )
 
 
@@ -179,7 +201,7 @@ def lint(paths: Iterable[Path], *, builtin: bool = True) -> Catalog:
     count = sum(source.tests for source in sources)
     # Named folders are read last, so their tests are at the end.
     tests = whole.tests[len(whole.tests) - count :]
-    by_id = MappingProxyType({test.id: test for test in tests})
+    by_id = _by_id({part.id: part for part in parts_of(tests)})
     return replace(whole, tests=tests, by_id=by_id, sources=sources)
 
 
@@ -194,7 +216,7 @@ def compose(
     A file with a problem keeps its last good tests, or has none; other files are not affected. An
     id belongs to the first file that has it: the later file has the problem.
     """
-    by_id: dict[str, Test] = {}
+    by_id: dict[str, Part] = {}
     chosen: list[Source] = []
     read: list[tuple[FoundFile, Source, Source | None, tuple[FileProblem, ...]]] = []
     for file, source in readings:
@@ -202,11 +224,11 @@ def compose(
         served: Source | None = source
         if problems:
             served = last_good.get(file.path)
-            if served is not None and _clashes(served, by_id, chosen):
+            if served is not None and (not served.is_readable or _clashes(served, by_id, chosen)):
                 served = None
         if served is not None:
             chosen.append(served)
-            by_id.update((test.id, test) for test in served.tests)
+            by_id.update((part.id, part) for part in served.parts)
         read.append((file, source, served, problems))
     states: list[SourceState] = []
     claimed: dict[str, str] = {}
@@ -215,11 +237,12 @@ def compose(
         if problems:  # then all of them are reported at once
             more = _bad_clashes(source, served, by_id, chosen, claimed)
             every = dict.fromkeys((*problems, *more))
-            problems = sorted(every, key=lambda one: (one.line, one.column))
+            own = str(file.path)  # before those of its data files
+            problems = sorted(every, key=lambda one: (one.file != own, one.line, one.column))
         states.append(_state(file, source, served, problems, by_id))
     return Catalog(
-        tests=tuple(test for source in chosen for test in source.tests),
-        by_id=MappingProxyType(by_id),
+        tests=joined(part for source in chosen for part in source.parts),
+        by_id=_by_id(by_id),
         problems=(*folder_problems, *(p for state in states for p in state.problems)),
         sources=tuple(states),
         digest=_digest(chosen),
@@ -227,12 +250,17 @@ def compose(
     )
 
 
+def _by_id(parts: "dict[str, Part]") -> Mapping[str, Test]:
+    plain = {test_id: part for test_id, part in parts.items() if isinstance(part, Test)}
+    return MappingProxyType(plain) if len(plain) == len(parts) else TestsById(parts)
+
+
 def _state(
     file: FoundFile,
     source: Source,
     served: Source | None,
     problems: Sequence[FileProblem],
-    by_id: Mapping[str, Test],
+    by_id: "Mapping[str, Part]",
 ) -> SourceState:
     known = served or source
     return SourceState(
@@ -248,11 +276,11 @@ def _state(
     )
 
 
-def _has_unserved(source: Source, by_id: Mapping[str, Test]) -> bool:
+def _has_unserved(source: Source, by_id: "Mapping[str, Part]") -> bool:
     """Whether a test of the file is not served; not if another file has the very same test."""
     return any(
-        test.id not in by_id or by_id[test.id].fingerprint != test.fingerprint
-        for test in source.tests
+        part.id not in by_id or by_id[part.id].fingerprint != part.fingerprint
+        for part in source.parts
     )
 
 
@@ -266,14 +294,14 @@ def _common_folder(sources: Sequence[SourceState]) -> str | None:
 
 
 def _clashes(
-    source: Source, taken: Mapping[str, Test], chosen: Sequence[Source]
+    source: Source, taken: "Mapping[str, Part]", chosen: Sequence[Source]
 ) -> tuple[FileProblem, ...]:
     """A problem for each test whose id an earlier file already has, and for another label."""
     found = list(_label_clash(source, chosen))
-    for index, test in enumerate(source.tests):
-        if test.id in taken:
-            first = _where(taken[test.id], chosen)
-            found.append(_taken(source, test.id, source.places[index], first))
+    for index, part in enumerate(source.parts):
+        if part.id in taken:
+            first = _where(taken[part.id], chosen)
+            found.append(_taken(source, part.id, source.places[index], first))
         if len(found) == MAX_PROBLEMS:  # a copy of a large file has thousands
             break
     return tuple(found)
@@ -295,7 +323,7 @@ def _label_clash(source: Source, chosen: Sequence[Source]) -> Iterator[FileProbl
 def _bad_clashes(
     source: Source,
     served: Source | None,
-    by_id: Mapping[str, Test],
+    by_id: "Mapping[str, Part]",
     chosen: Sequence[Source],
     claimed: dict[str, str],
 ) -> tuple[FileProblem, ...]:
@@ -304,8 +332,8 @@ def _bad_clashes(
     `claimed` collects the positions of ids that are only in such files. The other file stays good:
     a file that is not served cannot own an id.
     """
-    own = {test.id for test in served.tests} if served else set[str]()
-    ids = source.bad_ids or {test.id: source.places[i] for i, test in enumerate(source.tests)}
+    own = {part.id for part in served.parts} if served else set[str]()
+    ids = source.bad_ids or {part.id: source.places[i] for i, part in enumerate(source.parts)}
     found: list[FileProblem] = []
     for test_id, place in ids.items():
         here = f"{source.path}:{place.line}:{place.column}"
@@ -325,10 +353,10 @@ def _taken(source: Source, test_id: str, place: Place, first: str) -> FileProble
     return FileProblem(file=str(source.path), line=place.line, column=place.column, message=message)
 
 
-def _where(test: Test, chosen: Sequence[Source]) -> str:
+def _where(part: "Part", chosen: Sequence[Source]) -> str:
     for source in chosen:
-        for index, candidate in enumerate(source.tests):
-            if candidate is test:
+        for index, candidate in enumerate(source.parts):
+            if candidate is part:
                 line, column = source.places[index]
                 return f"{source.path}:{line}:{column}"
     return "another file"

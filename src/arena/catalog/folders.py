@@ -18,6 +18,8 @@ from arena.project import OWN_SUITE
 
 log = logging.getLogger(__name__)
 
+TASK_FILE = "task.toml"
+"""A folder that has it is a Harbor task: one test."""
 BUILTIN_FOLDER = Path(__file__).parent / "builtin"
 POLL_SECONDS = 0.5
 """The longest time between two checks. The operating system reports most changes at once, but not
@@ -138,9 +140,12 @@ def _digest_of(folder: Path) -> str:
 def _files_in(folder: Path) -> Sequence[Path]:
     if folder.is_file():
         return [folder]
+    if (folder / TASK_FILE).is_file():
+        return [folder / TASK_FILE]
     # Hidden files belong to editors: locks, swap files, half-written copies.
     paths = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    return sorted(path for path in paths if path.name.endswith(YAML_SUFFIXES))
+    tasks = [path / TASK_FILE for path in paths if (path / TASK_FILE).is_file()]
+    return sorted((*tasks, *(path for path in paths if path.name.endswith(YAML_SUFFIXES))))
 
 
 class FolderWatcher:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from arena.catalog.catalog import Catalog, compose
 from arena.catalog.folders import EMPTY, Folders, FolderWatcher, FoundFile
-from arena.catalog.loader import Source, read_source
+from arena.catalog.loader import read_source
+from arena.catalog.looks import has_changed
+from arena.catalog.source import Source
 from arena.documents.problem import FileProblem
 from arena.project import OWN_SUITE
 
@@ -26,8 +28,9 @@ Signature = tuple[int, int, int, int]
 class _Read:
     """A file as it was last read."""
 
-    signature: Signature | None
-    """The file's metadata at that time; None if it must be read again in any case."""
+    signature: tuple[Signature | None, ...] | None
+    """The metadata of the file and of its data files at that time; None if it must be read again in
+    any case."""
     source: Source
 
 
@@ -93,14 +96,22 @@ class LiveCatalog:
         """The file as it is now; the earlier reading if it has not changed."""
         path = file.path
         known = self._read.get(path)
-        signature = _signature(path)
-        if known is not None and signature is not None and signature == known.signature:
-            return known
-        settled = signature is not None and _age_seconds(signature) > UNSETTLED_SECONDS
+        if known is not None and known.signature is not None:
+            files = (path, *(data.path for data in known.source.data_files))
+            is_same = tuple(map(_signature, files)) == known.signature
+            if is_same and not has_changed(known.source.looks):
+                return known
+        # Taken before the file is read: a change while it is read must be noticed.
+        own = _signature(path)
         source = read_source(path, file.suite)
-        if known is not None and _is_same_source(known.source, source):
+        signatures = (own, *(data.signature for data in source.data_files))
+        # Not with data: the rows of the earlier reading are those of another file.
+        if known is not None and not source.data_files and _is_same_source(known.source, source):
             source = known.source
-        return _Read(signature=signature if settled else None, source=source)
+        known_files = [one for one in signatures if one is not None]
+        settled = all(_age_seconds(one) > UNSETTLED_SECONDS for one in known_files)
+        is_complete = own is not None and settled
+        return _Read(signature=signatures if is_complete else None, source=source)
 
     def _swap(self, files: Sequence[FoundFile], problems: Sequence[FileProblem]) -> None:
         readings = [(file, self._read[file.path].source) for file in files]
@@ -130,6 +141,8 @@ def _age_seconds(signature: Signature) -> float:
 
 
 def _is_same_source(one: Source, other: Source) -> bool:
+    if one.looks != other.looks:
+        return False
     return one.content_digest == other.content_digest and one.problems == other.problems
 
 

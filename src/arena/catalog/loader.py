@@ -2,31 +2,42 @@
 
 import contextlib
 import hashlib
-import re
 import sys
-from array import array
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    StringConstraints,
     ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
 )
 
+from arena.catalog.conversation import (
+    Desugared,
+    script_of,
+    turn_texts,
+)
+from arena.catalog.folders import TASK_FILE
+from arena.catalog.inlining import Inlining
+from arena.catalog.keys import (
+    DATA_KEYS,
+    FILE_KEYS,
+    NEEDED_KEYS,
+    NO_MARK,
+    PATTERNS,
+    FileKeys,
+    QuarantineKeys,
+    TestKeys,
+    keys_at,
+)
+from arena.catalog.looks import look_of
+from arena.catalog.source import Source, TestPlaces
 from arena.catalog.test import DEFAULT_VALIDATION, Test
 from arena.documents.problem import (
     TOP,
     FileProblem,
     GivenUp,
-    KeyPath,
     Place,
     ProblemList,
     read_content,
@@ -35,154 +46,13 @@ from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Member, Node, YamlReader
 from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard
-from arena.fields import MAX_NAME_LENGTH, STRICT
+
+if TYPE_CHECKING:
+    from arena.catalog.data_reading import DataReading
+    from arena.catalog.tests import Part
 
 MAX_FILE_BYTES = 1024 * 1024
 """A test file may be this large: some five thousand tests."""
-
-NOT_BLANK = r"\S"
-PRINTABLE_LINE = r"^[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*$"
-ONE_LINE = r"^[^\r\n]*\S[^\r\n]*$"
-IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-PATTERNS = {
-    NOT_BLANK: "text that is not empty",
-    ONE_LINE: "one line of text that is not empty",
-    PRINTABLE_LINE: "one line of text that is not empty, without control characters",
-    IDENTIFIER: "letters, digits, '_', '.' or '-', the first a letter or digit",
-}
-"""The description of each pattern in messages."""
-
-Text = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
-Word = Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=MAX_NAME_LENGTH)]
-Label = Annotated[str, StringConstraints(pattern=PRINTABLE_LINE, max_length=MAX_NAME_LENGTH)]
-AgentId = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
-SuiteName = Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=MAX_NAME_LENGTH)]
-ABSENT: Any = None
-"""The value of a key that a file does not have; its test has the default of `Test`."""
-
-
-DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-"""Stricter than `date.fromisoformat`, which also takes weeks and dates without dashes."""
-NO_DATE = "must be a date like 2026-12-31"
-
-
-def _check_date(text: str) -> str:
-    try:
-        if DATE.fullmatch(text):
-            return date.fromisoformat(text).isoformat()
-    except ValueError:
-        pass  # a day that does not exist
-    raise ValueError(NO_DATE)
-
-
-class QuarantineKeys(BaseModel):
-    """The keys of a quarantine."""
-
-    model_config = STRICT
-
-    until: Annotated[str, AfterValidator(_check_date)]
-    reason: Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=200)] | None = None
-
-
-def _read_quarantine(value: object, handler: ValidatorFunctionWrapHandler) -> QuarantineKeys:
-    """A quarantine, from its mapping or only its date."""
-    if isinstance(value, str):
-        return QuarantineKeys.model_construct(until=_check_date(value), reason=None)
-    if not isinstance(value, dict):
-        raise ValueError(f"{NO_DATE}, or a mapping with until and reason, is {type_name(value)}")
-    return handler(value)
-
-
-class TestKeys(BaseModel):
-    """The keys of one test. Only for validation; the catalog keeps a `Test`, which is smaller."""
-
-    __test__: ClassVar[bool] = False  # keeps pytest from collecting the class
-    model_config = STRICT
-
-    id: Annotated[str, StringConstraints(pattern=IDENTIFIER, max_length=50)]
-    name: Annotated[str, StringConstraints(pattern=ONE_LINE, max_length=200)]
-    description: Text | None = None
-    prompt: Text
-    expected: dict[str, Any]
-    validation: str = ABSENT
-    timeout: int = Field(default=ABSENT, ge=1, le=86_400)
-    points: float = Field(default=ABSENT, gt=0, le=1_000_000, allow_inf_nan=False)
-    agents: list[AgentId] | None = None
-    active: bool = ABSENT
-    tags: list[Word] = ABSENT
-    trials: int = Field(default=ABSENT, ge=1, le=1000)
-    budget_tokens: int | None = Field(default=None, ge=1, le=1_000_000_000)
-    case_sensitive: bool | None = None
-    whole_word: bool = ABSENT
-    pass_score: float | None = Field(default=None, gt=0, le=100, allow_inf_nan=False)
-    group: Word | None = None
-    quarantine: Annotated[QuarantineKeys, WrapValidator(_read_quarantine)] = ABSENT
-
-
-class FileKeys(BaseModel):
-    """The keys of a file, apart from the tests themselves."""
-
-    model_config = STRICT
-
-    category: Word | None = None
-    description: Text | None = None
-    suite: SuiteName | None = None
-    suite_version: Label | None = None
-
-
-TEST_KEYS = tuple(TestKeys.model_fields)
-QUARANTINE_KEYS = tuple(QuarantineKeys.model_fields)
-NEEDED_KEYS = tuple(key for key, field in TestKeys.model_fields.items() if field.is_required())
-FILE_KEYS = (*FileKeys.model_fields, "tests")
-
-
-def _keys_at(path: KeyPath) -> tuple[str, ...]:
-    """The keys that are allowed at a path within a test."""
-    return QUARANTINE_KEYS if path else TEST_KEYS
-
-
-class TestPlaces:
-    """The positions of a file's tests, in eight bytes per test: there may be thousands."""
-
-    __test__: ClassVar[bool] = False
-    __slots__ = ("_columns", "_lines")
-
-    def __init__(self) -> None:
-        self._lines = array("I")
-        self._columns = array("I")
-
-    def append(self, place: Place) -> None:
-        """Add the place of the next test."""
-        self._lines.append(place.line)
-        self._columns.append(place.column)
-
-    def __getitem__(self, index: int) -> Place:
-        return Place(self._lines[index], self._columns[index])
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """A file's tests; or its problems, and then no tests."""
-
-    path: Path
-    tests: tuple[Test, ...] = ()
-    places: TestPlaces = field(default_factory=TestPlaces)
-    problems: tuple[FileProblem, ...] = ()
-    bad_ids: Mapping[str, Place] = field(default_factory=dict[str, Place])
-    """The readable ids of a file with problems, and their positions."""
-    content_digest: str = ""
-    """The SHA-256 of the file's bytes; empty if it could not be read."""
-    suite: str | None = ""
-    """The suite of its tests; None if the file cannot be read far enough to tell."""
-    names_suite: bool = False
-    """Whether the file names it."""
-    suite_label: str | None = None
-    """The label that the file gives to the suite's version."""
-    suite_place: Place = TOP
-    """Where the label is."""
 
 
 def read_source(path: Path, suite: str = "") -> Source:
@@ -190,10 +60,49 @@ def read_source(path: Path, suite: str = "") -> Source:
 
     `suite` is the suite of a file that names none.
     """
+    if path.name == TASK_FILE:
+        return _read_harbor(path, suite)
     reading = _Reading(path, suite)
     with contextlib.suppress(GivenUp):  # the last problem says why
         reading.read(read_content(path, reading.problems, max_bytes=MAX_FILE_BYTES))
     return reading.result()
+
+
+def check_apart(
+    file: "_Reading", path: Path, node: Node, is_known: bool
+) -> Test | tuple[FileProblem, ...]:
+    """The test in a mapping, or its problems, which are not added to those of the file.
+
+    The standard of a test that `is_known` was checked before.
+    """
+    reading = _Reading(path, "")
+    test = None
+    with contextlib.suppress(GivenUp):
+        test = reading.checked(node, is_known=is_known)
+    if not is_known:
+        file.note_files(reading)
+    return test or reading.problems.in_order()
+
+
+def _read_harbor(path: Path, suite: str) -> Source:
+    """The test of a Harbor task folder."""
+    # Imported here: few folders are Harbor tasks.
+    from arena.catalog.harbor import read_task
+
+    look = {path.parent: look_of(path.parent)}
+    task = read_task(path)
+    if task.problems:
+        return Source(
+            path=path,
+            problems=tuple(task.problems),
+            content_digest=task.digest,
+            suite=suite,
+            looks=look,
+        )
+    reading = _Reading(path, suite)
+    with contextlib.suppress(GivenUp):
+        reading.read_mapping(task.keys, task.category)
+    return replace(reading.result(), content_digest=task.digest, looks=look)
 
 
 class _Reading:
@@ -204,15 +113,18 @@ class _Reading:
         self._path = path
         self._suite = suite
         self._content_digest = ""
-        self._tests: list[Test] = []
+        self._parts: list[Part] = []
         self._places = TestPlaces()
         self._first_places: dict[str, Place] = {}
         self._category: str | None = None
+        self._vars: dict[str, Any] | None = None
+        self._data: DataReading | None = None
         self._is_suite_known = False
         self._names_suite = False
         self._suite_label: str | None = None
         self._suite_place = TOP
         self._tuples: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._looks: dict[Path, str] = {}
 
     def read(self, data: bytes) -> None:
         """Read the file from top to bottom."""
@@ -232,34 +144,48 @@ class _Reading:
         # To the end, and nothing else names the suite: it is the one of the folder.
         self._is_suite_known = self._is_suite_known or not has_suite
 
+    def read_mapping(self, keys: dict[str, Any], category: str) -> None:
+        """Read one test that is not in a YAML file."""
+        self._category, self._is_suite_known = category, True
+        self._read_test(Node(value=keys, marks={(): NO_MARK}))
+
     def result(self) -> Source:
         """The result. A file with a problem gives no tests: half a file would mislead."""
+        data = self._data
+        content_digest = self._content_digest if data is None else data.digest(self._content_digest)
+        data_files = () if data is None else tuple(data.files.values())
         if self.problems:
             return Source(
                 path=self._path,
-                problems=self.problems.in_order(),
+                problems=(*self.problems.in_order(), *(data.problems if data else ())),
                 bad_ids=self._first_places,
-                content_digest=self._content_digest,
+                content_digest=content_digest,
+                data_files=data_files,
                 suite=self._suite if self._is_suite_known else None,
                 names_suite=self._names_suite,
+                looks=self._looks,
             )
         # Category and suite may come after the tests.
         category, suite = sys.intern(self._category or self._path.stem), sys.intern(self._suite)
-        tests = (
-            test
-            if test.category == category and test.suite == suite
-            else replace(test, category=category, suite=suite)
-            for test in self._tests
+        parts = (
+            part
+            if part.category == category and part.suite == suite
+            else replace(part, category=category, suite=suite)
+            if isinstance(part, Test)
+            else part.placed(category, suite)
+            for part in self._parts
         )
         return Source(
             path=self._path,
-            tests=tuple(tests),
+            parts=tuple(parts),
             places=self._places,
-            content_digest=self._content_digest,
+            content_digest=content_digest,
+            data_files=data_files,
             suite=self._suite,
             names_suite=self._names_suite,
             suite_label=self._suite_label,
             suite_place=self._suite_place,
+            looks=self._looks,
         )
 
     def _read_file_key(self, member: Member) -> None:
@@ -273,6 +199,10 @@ class _Reading:
                 place = member.key_place if fault.of_key else member.node.place(fault.path[1:])
                 self.problems.add(place, str(fault))
             return
+        if keys.vars is not None:
+            self._vars = keys.vars
+            if self._first_places:
+                self.problems.add(member.key_place, "vars: must come before the tests that use it")
         self._category = keys.category or self._category
         self._suite = keys.suite or self._suite
         if keys.suite is not None:
@@ -298,17 +228,59 @@ class _Reading:
             message = f"a test must be a mapping with the keys {', '.join(NEEDED_KEYS)}"
             self.problems.add(node.place(), f"{message}, is {type_name(node.value)}")
             return
-        body = cast(dict[str, Any], node.value)
-        place = node.place(("id",))
-        self._check_id(body.get("id"), place)
+        body, place = cast(dict[str, Any], node.value), node.place(("id",))
+        if self._vars is None and body.keys().isdisjoint(DATA_KEYS):
+            part: Part | None = self.checked(node)
+        else:
+            self._check_id(body.get("id"), place)
+            category = sys.intern(self._category or self._path.stem)
+            part = self._data_reading().read(node, self._vars, category)
+        if part is not None and not self.problems:
+            self._parts.append(part)
+            self._places.append(place)
+
+    def checked(self, node: Node, *, is_known: bool = False) -> Test | None:
+        """The test in a mapping; None (and problems) if it is not one."""
+        body = self._inlined(cast(dict[str, Any], node.value), node)
+        self._check_id(body.get("id"), node.place(("id",)))
+        conversation = Desugared(body) if "turns" in body or "user" in body else None
+        if conversation is not None:
+            body = conversation.body
+            self._add(node, conversation.faults)
         keys = None
         try:
             keys = TestKeys.model_validate(body)
         except ValidationError as error:
-            self._add(node, faults_of(error, _keys_at, PATTERNS))
-        if self._check_standard(body, node) and keys is not None and not self.problems:
-            self._tests.append(self._test(keys, body))
-            self._places.append(place)
+            self._add(node, faults_of(error, keys_at, PATTERNS))
+        is_good = is_known or self._check_standard(body, node, conversation)
+        if is_good and keys is not None and not self.problems:
+            return self._test(keys, body)
+        return None
+
+    def _data_reading(self) -> "DataReading":
+        if self._data is None:
+            # Imported here: few files have variables or data.
+            from arena.catalog.data_reading import DataReading
+
+            self._data = DataReading(self._path, self.problems, partial(check_apart, self))
+        return self._data
+
+    def note_files(self, reading: "_Reading") -> None:
+        """Note the files that a row of data names."""
+        self._looks |= reading._looks
+        if reading._content_digest:
+            content = self._content_digest + reading._content_digest
+            self._content_digest = hashlib.sha256(content.encode()).hexdigest()
+
+    def _inlined(self, body: dict[str, Any], node: Node) -> dict[str, Any]:
+        """The test with the files that it names; a change of them is a change of the test."""
+        inlining = Inlining(body, self._path.parent)
+        self._add(node, inlining.faults)
+        self._looks |= inlining.looks
+        if inlining.digest:
+            content = self._content_digest.encode() + inlining.digest
+            self._content_digest = hashlib.sha256(content).hexdigest()
+        return inlining.body
 
     def _check_id(self, test_id: object, place: Place) -> None:
         if not isinstance(test_id, str):
@@ -317,7 +289,9 @@ class _Reading:
         if first is not place:
             self.problems.add(place, f"duplicate id {test_id!r}; first: {first}")
 
-    def _check_standard(self, body: dict[str, Any], node: Node) -> bool:
+    def _check_standard(
+        self, body: dict[str, Any], node: Node, conversation: Desugared | None
+    ) -> bool:
         """Whether `expected` fits `validation`; each fault is a problem at its own position."""
         validation, expected = body.get("validation", DEFAULT_VALIDATION), body.get("expected")
         if not isinstance(validation, str) or not isinstance(expected, dict):
@@ -328,7 +302,8 @@ class _Reading:
         try:
             read_standard(validation, cast(dict[str, object], expected), pass_score=pass_score)
         except InvalidStandard as error:
-            self._add(node, error.faults)
+            faults = error.faults
+            self._add(node, conversation.placed(faults) if conversation else faults)
             return False
         return True
 
@@ -348,8 +323,14 @@ class _Reading:
             quarantine: QuarantineKeys = values.pop("quarantine")
             values["quarantined_until"] = sys.intern(quarantine.until)
             values["quarantine_reason"] = quarantine.reason
+        if "turns" in values:
+            values["turns"] = turn_texts(keys.turns)
+        if "user" in values:
+            values["user"] = script_of(keys.user)
         if "validation" in values:
             values["validation"] = sys.intern(keys.validation)
+        if "tools" in values:
+            values["tools"] = tuple(body["tools"])
         for key in ("agents", "tags"):
             if values.get(key) is not None:
                 values[key] = self._shared(values[key])

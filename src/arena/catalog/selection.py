@@ -5,29 +5,33 @@ from collections.abc import Collection, Iterable, Sequence
 from fnmatch import translate
 
 from arena.catalog.test import Test
+from arena.catalog.tests import filtered, with_different
 from arena.errors import NotFound
 
 
 def selected(
     tests: Iterable[Test], *, tags: Collection[str] = (), match: Sequence[str] = ()
-) -> tuple[Test, ...]:
+) -> Sequence[Test]:
     """The tests with one of the tags whose id or name matches one of the patterns.
 
     No tags, or no patterns, select every test. Patterns are shell-style (`*`, `?`, `[a-z]`); upper
     and lower case are the same.
     """
     patterns = [re.compile(translate(pattern.casefold())) for pattern in match]
-    return tuple(
-        test
-        for test in tests
-        if (not tags or not set(tags).isdisjoint(test.tags))
-        and (not patterns or _matches(test, patterns))
-    )
+
+    def is_selected(test: Test) -> bool:
+        return (not tags or not set(tags).isdisjoint(test.tags)) and (
+            not patterns or _matches(test, patterns)
+        )
+
+    return filtered(tests, is_selected, *(["id"] if patterns else ["tags"] if tags else []))
 
 
-def check_tags(tags: Iterable[str], tests: Iterable[Test]) -> None:
+def check_tags(tags: Collection[str], tests: Iterable[Test]) -> None:
     """Refuse a tag that no test has: it is misspelt."""
-    known = {tag for test in tests for tag in test.tags}
+    if not tags:
+        return
+    known = {tag for test in with_different(tests, "tags") for tag in test.tags}
     for tag in tags:
         if tag not in known:
             raise NotFound.among("tag", tag, known)

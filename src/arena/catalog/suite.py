@@ -1,15 +1,30 @@
 """A suite: tests that are measured together, and the version that they are."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import heapq
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
-from arena.catalog.test import Test
+from arena.catalog.test import Test, cluster_of, fingerprint_of, place_number
+from arena.catalog.tests import parts_of
 
 SHORT_DIGITS = 12
 """Of a version, where people read it."""
+
+
+class SuiteTest(NamedTuple):
+    """What is kept of a test of a suite's version."""
+
+    test_id: str
+    fingerprint: str
+    category: str | None = None
+    """None, as tags and cluster, if it is not known: of a version that was pushed."""
+    tags: str | None = None
+    """A list, as JSON."""
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +34,7 @@ class Suite:
     name: str
     label: str | None = None
     """What its author calls this version."""
-    tests: tuple[Test, ...]
+    tests: Sequence[Test]
     folder: str | None = None
     """The digest of the path that gave the suite its name, as with `--tests`; None if its files or
     a project name it."""
@@ -50,40 +65,86 @@ class Suite:
             )
         return None
 
-    @cached_property
-    def groups(self) -> dict[str, list[Any]] | None:
-        """Category, tags and cluster of each test, by id; None if they are not known."""
-        groups = {test.id: [test.category, list(test.tags), test.cluster] for test in self.tests}
-        return groups or None
+    @property
+    def size(self) -> int:
+        """How many tests it has."""
+        return len(self.tests)
+
+    def entries(self) -> Iterator[SuiteTest]:
+        """Each test; rows of data are read one after the other."""
+        for part in parts_of(self.tests):
+            for test_id, fingerprint, category, tags, cluster in (
+                (_entry(part),) if isinstance(part, Test) else part.entries()
+            ):
+                yield SuiteTest(test_id, fingerprint, category, json.dumps(tags), cluster)
 
     @cached_property
+    def groups_digest(self) -> str | None:
+        """A digest of category, tags and cluster of each test; None if they are not known."""
+        if not self.tests:
+            return None
+        numbers = (
+            place_number(part.id, part.category, part.tags, part.cluster)
+            if isinstance(part, Test)
+            else part.places_sum
+            for part in parts_of(self.tests)
+        )
+        return f"{sum(numbers) % 2**256:064x}"
+
+    @property
     def manifest(self) -> dict[str, str]:
         """The fingerprint of each test, by id."""
-        return {test.id: test.fingerprint for test in self.tests}
+        return dict(self.in_order())
+
+    def in_order(self) -> Iterator[tuple[str, str]]:
+        """The id and fingerprint of each test, sorted by id; rows of data are not read."""
+        sets = [part for part in parts_of(self.tests) if not isinstance(part, Test)]
+        return heapq.merge(self._plain, *(part.fingerprints() for part in sets))
+
+    @cached_property
+    def _plain(self) -> list[tuple[str, str]]:
+        tests = (part for part in parts_of(self.tests) if isinstance(part, Test))
+        return sorted((test.id, test.fingerprint) for test in tests)
 
     @cached_property
     def version(self) -> str:
         """The digest of everything that can change a verdict."""
-        return version_of(self.manifest)
+        return version_of(self.in_order())
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownVersion(Suite):
     """A version of which only the manifest is known: pushed, or of an earlier run."""
 
-    tests: tuple[Test, ...] = ()
+    tests: Sequence[Test] = ()
     fingerprints: Mapping[str, str]
+    """Of each test, by id."""
 
-    @cached_property
-    def manifest(self) -> dict[str, str]:
-        """The fingerprint of each test, by id."""
-        return dict(self.fingerprints)
+    @property
+    def size(self) -> int:
+        """How many tests it has."""
+        return len(self.fingerprints)
+
+    def entries(self) -> Iterator[SuiteTest]:
+        """Each test."""
+        return (SuiteTest(*one) for one in self.fingerprints.items())
+
+    def in_order(self) -> Iterator[tuple[str, str]]:
+        """The id and fingerprint of each test, sorted by id."""
+        return iter(sorted(self.fingerprints.items()))
 
 
-def version_of(manifest: Mapping[str, str]) -> str:
-    """The version of a suite with these tests: their ids and fingerprints, in any order."""
-    lines = (f"{test_id} {fingerprint}\n" for test_id, fingerprint in sorted(manifest.items()))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+def _entry(test: Test) -> tuple[str, str, str, Sequence[str], str]:
+    body = test.as_json()
+    return test.id, fingerprint_of(body), test.category, test.tags, cluster_of(body)
+
+
+def version_of(fingerprints: Iterable[tuple[str, str]]) -> str:
+    """The version of a suite with these tests: their ids and fingerprints, sorted by id."""
+    digest = hashlib.sha256()
+    for test_id, fingerprint in fingerprints:
+        digest.update(f"{test_id} {fingerprint}\n".encode())
+    return digest.hexdigest()
 
 
 def short_version(version: str) -> str:

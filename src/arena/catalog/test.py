@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -58,6 +58,16 @@ class Test:
     quarantined_until: Annotated[str | None, Field(examples=["2026-12-31"])] = None
     """The last day on which it is quarantined: until then it informs and does not block a gate."""
     quarantine_reason: str | None = None
+    turns: tuple[str, ...] | None = None
+    """Everything that the user says, turn by turn; the first is the prompt."""
+    user: dict[str, Any] | None = None
+    """A simulated user, who speaks instead of `turns`."""
+    tools: tuple[dict[str, Any], ...] | None = None
+    """Tools that Arena plays for the agent."""
+    workspace: dict[str, Any] | None = None
+    """The folder that the agent works in, and what is collected from it."""
+    solution: dict[str, Any] | None = None
+    """A right answer, for the audit."""
 
     @property
     def standard(self) -> "Standard":
@@ -109,14 +119,17 @@ class Test:
         for name in LATER_FIELDS:
             if (value := getattr(self, name)) is not None:
                 body[name] = value
+        for name in ("turns", "tools"):
+            if name in body:
+                body[name] = [*body[name]]
         return body
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> "Test":
         """The inverse of `as_json`."""
         values = dict(body)
-        for name in ("agents", "tags"):
-            if values[name] is not None:
+        for name in ("agents", "tags", "turns", "tools"):
+            if values.get(name) is not None:
                 values[name] = tuple(values[name])
         return cls(**values)
 
@@ -144,7 +157,12 @@ def digest_of(body: Mapping[str, object]) -> str:
 
 def fingerprint_of(body: Mapping[str, Any]) -> str:
     """The fingerprint of a test, from the body that `as_json` gives."""
-    return digest_of({name: body.get(name) for name in DECIDING_FIELDS})
+    return digest_of(deciding_of(body))
+
+
+def deciding_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that can change a verdict or a score, of the body that `as_json` gives."""
+    return _deciding(body, DECIDING_FIELDS)
 
 
 def cluster_of(body: Mapping[str, Any]) -> str:
@@ -152,7 +170,13 @@ def cluster_of(body: Mapping[str, Any]) -> str:
     group = body.get("group")
     if group is not None:
         return f"group {group}"
-    return digest_of({name: body.get(name) for name in JUDGED_FIELDS})
+    return digest_of(_deciding(body, JUDGED_FIELDS))
+
+
+def _deciding(body: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The fields with these names, and those of acting agents where the test has them."""
+    later = {name: body[name] for name in ACTING_FIELDS if body.get(name) is not None}
+    return {name: body.get(name) for name in names} | later
 
 
 JUDGED_FIELDS = (
@@ -166,10 +190,18 @@ JUDGED_FIELDS = (
 """What is asked, and by which standard the answer is judged."""
 DECIDING_FIELDS = (*JUDGED_FIELDS, "timeout_seconds", "points", "agents", "budget_tokens")
 """The fields that can change a verdict or a score."""
-LATER_FIELDS = ("group", "quarantined_until", "quarantine_reason")
+ACTING_FIELDS = ("turns", "user", "tools", "workspace")
+"""What is asked of agents that do more than answer once."""
+LATER_FIELDS = ("group", "quarantined_until", "quarantine_reason", *ACTING_FIELDS, "solution")
 """Left out of the stored body if they are not set, so that older tests keep their digests."""
 FIELDS = tuple(field.name for field in fields(Test) if field.name not in {"suite", *LATER_FIELDS})
 """The fields of the stored body. The suite is not among them: a run knows its suite."""
+
+
+def place_number(test_id: str, category: str, tags: Iterable[str], cluster: str) -> int:
+    """A hash of where a test belongs, as a number: the sum of many is that of all, in any order."""
+    place = json.dumps([test_id, category, list(tags), cluster])
+    return int.from_bytes(hashlib.sha256(place.encode()).digest())
 
 
 def is_quarantined(until: str | None, on: date) -> bool:
@@ -214,25 +246,39 @@ class CatalogState:
     problems: list[FileProblem]
 
 
+FindingKind = Literal["null", "cheat", "impossible", "solution"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFinding:
-    """Why a test measures nothing."""
+    """Why a test measures nothing, or not what it should."""
 
     test_id: Annotated[str, Field(examples=["bench_nav_001"])]
     agent: Annotated[str, Field(examples=["echo"])]
-    """The null agent that passes the test; `nobody` if no answer at all can."""
+    """The null agent or the cheat that passes the test; `nobody` if no answer at all can;
+    `solution` if the test's own solution does not."""
     answer: str
-    """The null agent's answer; at most 500 characters."""
+    """What it answered or did; at most 500 characters."""
     reason: str
-    """Why it passes, from the verdict; or why nothing can."""
+    """Why it passes, from the verdict; or why nothing can, or why the solution does not."""
+    kind: FindingKind = "null"
+    """`null`: an idle agent passes. `cheat`: one that fools the standard does. `impossible`:
+    nothing does. `solution`: the test's own solution does not."""
+    hint: str = ""
+    """How to close the hole."""
 
     def __str__(self) -> str:
+        if self.kind == "solution":
+            return f"{self.test_id}: its solution does not pass: {self.reason}"
         return f"{self.test_id}: {self.agent} can pass it: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestAudit:
-    """The tests that an agent that does nothing can pass; no model is called."""
+    """The tests that an agent can pass without doing what they ask, or whose solution fails.
+
+    No model is called unless the request says so.
+    """
 
     __test__: ClassVar[bool] = False
 
@@ -245,3 +291,16 @@ class TestAudit:
     """Tests that only a model or a person can judge, or that could not be judged here."""
     pending: int
     """How many are not audited yet: ask again."""
+    weaknesses: list[AuditFinding] = field(default_factory=list[AuditFinding])
+    """Tests that are passed by whoever repeats the words of their standard without sense."""
+    solved: int = 0
+    """How many have a solution that passes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenTest:
+    """A test that was made of something that happened, as a file."""
+
+    test_id: str
+    yaml: str
+    """The content of the file."""

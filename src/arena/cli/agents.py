@@ -95,4 +95,6 @@ def check(
             screen.print("(the answer was cut)", style="yellow")
         for step in checked.steps or ():
             screen.print(output.plain(f"called {calls_text([step])}"), style="dim")
+        if checked.steps_problem:
+            screen.print(output.plain(f"({checked.steps_problem})"), style="yellow")
     raise typer.Exit(0 if checked.answered else 3)

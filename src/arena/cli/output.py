@@ -25,6 +25,7 @@ STYLES = {
     "error": "red",
     "cancelled": "yellow",
     "interrupted": "yellow",
+    "budget_exceeded": "yellow",
     "running": "cyan",
     "awaiting_review": "magenta",
     "awaiting": "magenta",

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from arena.cli import output
+from arena.cli.conversation import as_text
 from arena.cli.keys import Keys
 from arena.reviews.review import ReviewAnswer, ReviewDetails, ReviewItem
 
@@ -120,6 +121,9 @@ class Session:
             ("answer:\n", "bold"),
             output.plain(details.submission),
         )
+        if details.messages:
+            said = as_text(details.messages, details.steps)
+            text = Text.assemble(("conversation:\n", "bold"), said)
         if details.truncated:
             text.append("\n… the output was longer; it was cut here", "yellow")
         lines = list(text.wrap(self.screen, self.screen.width))

@@ -13,6 +13,7 @@ from rich.console import Console
 from arena.catalog.test import CatalogState
 from arena.cli import output
 from arena.cli.baseline_run import BaselineRunOperations, NamedBaseline, find_baseline
+from arena.cli.budget import AllowUnknownPrices, MaxCost, MaxMinutes, MaxTokens, limits_of
 from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
 from arena.cli.ending import EndedRunOperations, ending
 from arena.cli.gate import Gates
@@ -86,6 +87,10 @@ def run(
     agents: AgentsPath = None,
     trials: Trials = None,
     concurrency: Concurrency = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    max_minutes: MaxMinutes = None,
+    allow_unknown_prices: AllowUnknownPrices = None,
     fail_under: FailUnder = None,
     baseline: BaselineOption = None,
     fail_on_regression: FailOnRegression = False,
@@ -104,6 +109,7 @@ def run(
     end = ending(gates, as_json=as_json, **files)
 
     chosen = {"suite": suite, "category": category, "trials": trials, "concurrency": concurrency}
+    budget = limits_of(max_cost, max_tokens, max_minutes, allow_unknown_prices, settings)
     filters = {"test_ids": test or None, "tags": tag or None, "match": match or None}
 
     async def finished() -> int:
@@ -113,7 +119,7 @@ def run(
                 _refuse_problems(await arena.catalog(), own, gates)
             named = await find_baseline(arena, baseline)
             repeated = await find_rerun(arena, rerun, agent_id, version, suite)
-            request: dict[str, Any] = {**chosen, **filters, "rerun_of": repeated}
+            request: dict[str, Any] = {**chosen, **filters, **budget, "rerun_of": repeated}
             created = await arena.create_run(agent_id, version=version, **request)
             baseline_id = await _baseline_of(arena, named, created)
             if repeated is not None:
@@ -121,15 +127,23 @@ def run(
             with resume_hint(context, settings, created.run_id, agents):
                 if end.prints and not as_json:
                     output.console().print(output.plain(_scope(created, settings)), style="dim")
-                if created.partial_because:
-                    reason = f"partial, does not count for the board: {created.partial_because}"
-                    print(reason, file=sys.stderr)
+                _announce(created)
                 await arena.execute_run(created.run_id, wait=False)
                 title = f"{created.agent_id} {created.version}"
                 await follow(arena, created.run_id, title, is_quiet=as_json)
                 return await end.show(arena, created.run_id, baseline_id)
 
     raise typer.Exit(wait_for(finished()))
+
+
+def _announce(created: RunCreated) -> None:
+    """Say before the start why the run does not count, and whose cost is not known."""
+    if created.partial_because:
+        reason = f"partial, does not count for the board: {created.partial_because}"
+        print(reason, file=sys.stderr)
+    if created.unpriced_models:
+        models = ", ".join(created.unpriced_models)
+        print(f"no known price, so the cost is not counted: {models}", file=sys.stderr)
 
 
 def _scope(created: RunCreated, settings: Settings) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from textwrap import indent
+from typing import Any
 from uuid import UUID
 
 from rich.text import Text
@@ -12,6 +13,8 @@ from arena.cli import output
 from arena.cli.baseline_report import print_compared
 from arena.cli.gate import Compared, Gate
 from arena.cli.tables import print_table
+from arena.models.budget import Budget, Spent
+from arena.models.step import sources_text
 from arena.operations.runs import RunDetails, RunOperations
 from arena.runs.run import Agreement, Result, Run
 from arena.scoring.board import Provenance
@@ -48,6 +51,10 @@ async def print_run(
     outcome = None if run.total_tests <= FEW else "failed"
     page = await arena.run(run_id, limit=FEW, outcome=outcome)
     _print_results(page)
+    for result in page.results:
+        if result.workspace is not None:
+            remarks = "; ".join(_workspace_remarks(result.workspace))
+            output.console().print(output.plain(f"files of {result.test_id}: {remarks}"))
     hidden = (run.completed_tests if outcome is None else run.failed_tests) - page.count
     if hidden > 0:
         output.line(f"… and {hidden} more: arena runs show {run.id} --json")
@@ -153,10 +160,25 @@ def _remarks(result: Result) -> Iterator[str]:
         yield "the answer was cut"
     if result.failure_reason:
         yield result.failure_reason
+    if result.messages:
+        yield output.counted(sum(one.role == "user" for one in result.messages), "turn")
+    if result.user.get("score", 100) < 100:
+        yield f"the simulated user kept to its script for {result.user['score']:g} of 100"
     if result.steps:
-        yield f"called {', '.join(step.tool for step in result.steps[:FEW_TOOLS])}" + (
-            ", …" if len(result.steps) > FEW_TOOLS else ""
-        )
+        names = ", ".join(step.tool for step in result.steps[:FEW_TOOLS])
+        more = ", …" if len(result.steps) > FEW_TOOLS else ""
+        yield f"called {names}{more} ({sources_text(result.steps)})"
+
+
+def _workspace_remarks(workspace: dict[str, Any]) -> Iterator[str]:
+    """What the agent did to its files, and what was not as it left it."""
+    paths = [str(change["path"]) for change in workspace.get("changes", ())]
+    more = ", …" if len(paths) > FEW_TOOLS else ""
+    yield f"changed {', '.join(paths[:FEW_TOOLS])}{more}" if paths else "changed no file"
+    if problems := workspace.get("problems"):
+        yield f"{output.counted(len(problems), 'remark')} on its files: {problems[0]}"
+    if workspace.get("is_protected") is False:
+        yield "unprotected: the agent could have read the hidden files"
 
 
 def summary(run: Run) -> Text:
@@ -175,17 +197,48 @@ def summary(run: Run) -> Text:
         line.append(f"  took {seconds_text(run.duration_seconds)}", "dim")
     if run.cost_usd:
         line.append(f"  cost ${run.cost_usd:.4f}", "dim")
+    if run.budget:
+        line.append(f"\nbudget: {budget_text(run.budget, run.spent or Spent())}", "dim")
     line.append_text(_origin(run))
     if run.error_message:
         line.append_text(output.plain(f"\n{run.error_message}"))
+    return line.append_text(_next_step(run))
+
+
+def _next_step(run: Run) -> Text:
+    """How a run that was not measured to its end goes on."""
+    line = Text()
     if run.status == "awaiting_review":
         items = output.counted(run.awaiting_tests, "answer")
         line.append(f"\n{items} to be judged by people: arena review --run {run.id}", "magenta")
     if run.status == "failed":
         line.append(f"\nfix the cause, then: arena runs resume {run.id}")
+    if run.status == "budget_exceeded":
+        line.append(f"\ncontinue with a larger budget, like: arena runs resume {run.id} ")
+        line.append(_larger_budget(run))
     if run.is_interrupted:
         line.append(f"\ncontinue with: arena runs resume {run.id}")
     return line
+
+
+def _larger_budget(run: Run) -> str:
+    """Options that would let a run go on."""
+    budget = run.budget or Budget()
+    reached = (run.spent or Spent()).reached(budget)
+    match reached and reached.name:
+        case "max_cost":
+            return f"--max-cost {2 * (budget.max_cost_usd or 0):g}"
+        case "max_tokens":
+            return f"--max-tokens {2 * (budget.max_tokens or 0)}"
+        case "max_minutes":
+            return f"--max-minutes {2 * (budget.max_minutes or 0):g}"
+        case _:
+            return "--allow-unknown-prices"
+
+
+def budget_text(budget: Budget, spent: Spent) -> str:
+    """What is spent of a budget, judges and simulated users included."""
+    return ", ".join(limit.text for limit in spent.limits(budget))
 
 
 def provenance_text(run: Run) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from arena.cli import output
 from arena.cli.baseline_run import BaselineRunOperations, find_baseline
+from arena.cli.budget import AllowUnknownPrices, MaxCost, MaxMinutes, MaxTokens, limits_of
 from arena.cli.compare_runs import compare_runs
 from arena.cli.connection import (
     call,
@@ -32,6 +33,7 @@ from arena.cli.options import (
     MarkdownFile,
     commands,
 )
+from arena.cli.result_report import print_results
 from arena.cli.run import follow
 from arena.cli.run_name import RunName, find_run
 from arena.cli.run_report import (
@@ -131,13 +133,25 @@ def _print_runs(runs: Sequence[Run]) -> None:
 
 
 @app.command("show")
-def show(context: typer.Context, run: RunName, as_json: Json = False) -> None:
+def show(
+    context: typer.Context,
+    run: RunName,
+    test: Annotated[
+        str | None,
+        typer.Option("--test", metavar="TEST", help="Only this test, with its conversation."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Show a run and its results."""
 
-    async def printed(arena: RunOperations) -> None:
-        await print_run(arena, await find_run(arena, run), as_json=as_json)
+    async def printed(arena: EndedRunOperations) -> None:
+        run_id = await find_run(arena, run)
+        if test is None:
+            await print_run(arena, run_id, as_json=as_json)
+        else:
+            await print_results(arena, run_id, test, as_json=as_json)
 
-    call(context, RunOperations, printed)
+    call(context, EndedRunOperations, printed)
 
 
 @app.command("resume")
@@ -145,6 +159,10 @@ def resume(
     context: typer.Context,
     run: RunName,
     agents: AgentsPath = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    max_minutes: MaxMinutes = None,
+    allow_unknown_prices: AllowUnknownPrices = None,
     fail_under: FailUnder = None,
     baseline: BaselineOption = None,
     fail_on_regression: FailOnRegression = False,
@@ -155,10 +173,14 @@ def resume(
     jsonl: JsonlFile = None,
     as_json: Json = False,
 ) -> None:
-    """Resume a run that was interrupted or stopped by an error."""
+    """Resume a run that was interrupted, or stopped by an error or its budget.
+
+    Limits that are given replace those of the run; what it has spent so far counts.
+    """
     files = {"junit": junit, "markdown": markdown, "csv": csv, "jsonl": jsonl}
     gates = Gates.of(fail_under, baseline, fail_on_regression, fail_on_new_failure)
     end = ending(gates, as_json=as_json, **files)
+    budget = limits_of(max_cost, max_tokens, max_minutes, allow_unknown_prices)
 
     async def resumed(settings: Settings) -> int:
         async with open_operations(settings, ResumedRunOperations) as arena:
@@ -167,7 +189,7 @@ def resume(
             if named := await find_baseline(arena, baseline):
                 baseline_id = named.run_for((await arena.run(run_id, limit=1)).run.suite)
             # Before the hint: if resuming is refused, there is nothing to continue later.
-            await arena.resume_run(run_id, wait=False)
+            await arena.resume_run(run_id, wait=False, **budget)
             with resume_hint(context, settings, run_id, agents):
                 await follow(arena, run_id, f"run {run_id}", is_quiet=as_json)
                 return await end.show(arena, run_id, baseline_id)

@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from arena.catalog.test import CatalogState, Test, TestAudit
+from arena.catalog.test import AuditFinding, CatalogState, Test, TestAudit, WrittenTest
 from arena.cli import output
 from arena.cli.connection import call, settings_of
+from arena.cli.files import create_file
 from arena.cli.options import Json, TestsPath, commands
+from arena.cli.shown_test import shown_test
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
 from arena.operations.tests import TestOperations
@@ -95,7 +97,7 @@ def show(
     if as_json:
         output.print_json(test)
         return
-    print_values(output.jsonable(test))
+    print_values(shown_test(output.jsonable(test)))
 
 
 @app.command("lint")
@@ -133,27 +135,155 @@ def lint_files(
     raise typer.Exit(1 if report.problems else 0)
 
 
+@app.command("schema")
+def print_schema() -> None:
+    """Print a JSON Schema of test files, for editors."""
+    # Imported here to save start-up: it builds every standard.
+    from arena.catalog.file_schema import file_schema
+
+    output.print_json(file_schema())
+
+
+Write = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write it to a new file (default: standard output)."),
+]
+NewId = Annotated[str | None, typer.Option("--id", metavar="TEST", help="The id of the new test.")]
+
+
+@app.command("from-result")
+def from_result(
+    context: typer.Context,
+    result: Annotated[
+        str,
+        typer.Argument(
+            metavar="RESULT", help="Its id, the beginning of it, or RUN:TEST (latest:my_test)."
+        ),
+    ],
+    write: Write = None,
+    test_id: NewId = None,
+    as_json: Json = False,
+) -> None:
+    """Write a test of what happened in a result.
+
+    What was asked, the tools with the answers that they gave, and the standard of the original
+    test; the agent's answer stands in a comment.
+    """
+    # Imported here to save start-up: it loads the operations of runs.
+    from arena.cli.written_test import test_of_result
+
+    _print_written(test_of_result(context, result, test_id), write, as_json)
+
+
+@app.command("from-execution")
+def from_execution(
+    context: typer.Context,
+    execution: Annotated[str, typer.Argument(metavar="ID", help="Its id, or its idempotency key.")],
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="What a good answer contains; repeatable (default: the answer that it gave, if "
+            "it completed).",
+        ),
+    ] = None,
+    write: Write = None,
+    test_id: NewId = None,
+    as_json: Json = False,
+) -> None:
+    """Write a test of a reported execution that has messages."""
+    written = call(
+        context,
+        TestOperations,
+        lambda arena: arena.test_from_execution(execution, expect=expect, test_id=test_id),
+    )
+    _print_written(written, write, as_json)
+
+
+def _print_written(written: WrittenTest, write: Path | None, as_json: bool) -> None:
+    if write is not None:
+        create_file(write, written.yaml.encode())
+    if as_json:
+        output.print_json(written)
+    elif write is not None:
+        output.line(f"{write}: the test {written.test_id}")
+    else:
+        typer.echo(written.yaml, nl=False)
+
+
 @app.command("audit")
-def audit_tests(context: typer.Context, tests: TestsPath = None, as_json: Json = False) -> None:
-    """Report tests that can be passed by doing nothing. Exit with 1 if there are any."""
+def audit_tests(
+    context: typer.Context,
+    tests: TestsPath = None,
+    fix_hints: Annotated[
+        bool, typer.Option("--fix-hints", help="Say how to close each hole.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Also report tests that a bare list of their own keywords passes."
+        ),
+    ] = False,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Also audit tests that a model judges; costs money.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Report tests that can be passed without doing what they ask.
+
+    Also solutions that do not pass their own test. Exit with 1 if there are any.
+    """
 
     async def audit(arena: TestOperations) -> TestAudit:
-        while (report := await arena.audit_tests()).pending:
+        while (report := await arena.audit_tests(judge=judge)).pending:
             pass  # each call audits a part
         return report
 
     report = call(context, TestOperations, audit, tests=tests)
-    findings, count = report.findings, report.audited + len(report.left_out)
+    findings = [*report.findings, *(report.weaknesses if strict else ())]
     if as_json:
-        shown = [{"test_id": f.test_id, "agent": f.agent, "reason": f.reason} for f in findings]
-        output.print_json({"findings": shown, "tests": count})
-    elif findings:
-        rows = [(finding.test_id, finding.agent, finding.reason) for finding in findings]
-        print_table(("test", "passed by", "because"), rows, lines=2)
-    if not as_json:
-        weak = len({finding.test_id for finding in findings})
-        output.line(f"{weak} of {count} tests can be passed without doing anything")
-        if report.left_out:
-            names = ", ".join(report.left_out)
-            output.line(f"not audited, needs a model, a person or a sandbox: {names}")
+        output.print_json(_audit_json(report, findings))
+    else:
+        _print_audit(report, findings, with_hints=fix_hints, is_strict=strict)
     raise typer.Exit(1 if findings else 0)
+
+
+def _audit_json(report: TestAudit, findings: Sequence[AuditFinding]) -> dict[str, object]:
+    weaknesses = sorted({finding.test_id for finding in report.weaknesses})
+    return {
+        "findings": list(findings),
+        "tests": report.audited + len(report.left_out),
+        "solved": report.solved,
+        "weaknesses": weaknesses,
+        "left_out": report.left_out,
+    }
+
+
+def _print_audit(
+    report: TestAudit, findings: Sequence[AuditFinding], *, with_hints: bool, is_strict: bool
+) -> None:
+    if findings:
+        rows = [(finding.test_id, _agent_of(finding), finding.reason) for finding in findings]
+        print_table(("test", "passed by", "because"), rows, lines=2)
+    if with_hints:
+        for test_id, hint in dict.fromkeys((one.test_id, one.hint) for one in findings):
+            output.line(f"{test_id}: {hint}")
+    count = report.audited + len(report.left_out)
+    broken = {finding.test_id for finding in findings if finding.kind == "solution"}
+    weak = {finding.test_id for finding in findings if finding.kind != "solution"}
+    is_cheated = any(finding.kind == "cheat" for finding in findings)
+    how = "without doing anything, or by cheating" if is_cheated else "without doing anything"
+    output.line(f"{len(weak)} of {count} tests can be passed {how}")
+    if broken or report.solved:
+        output.line(f"{report.solved} of {report.solved + len(broken)} solutions pass their test")
+    words = len({finding.test_id for finding in report.weaknesses})
+    if words and not is_strict:
+        passed = output.counted(words, "test")
+        output.line(f"a bare list of the keywords in its standard passes {passed}: see --strict")
+    if report.left_out:
+        names = ", ".join(report.left_out)
+        output.line(f"not audited, needs a model, a person or a sandbox: {names}")
+
+
+def _agent_of(finding: AuditFinding) -> str:
+    return "not its solution" if finding.kind == "solution" else finding.agent

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import yaml
 from yaml import events as ev
@@ -98,12 +98,16 @@ class _Anchored:
 class YamlReader:
     """Reads the UTF-8 bytes of one file. A reader is used once."""
 
-    def __init__(self, data: bytes, problems: ProblemList, *, as_json: bool = False) -> None:
-        self._data = data.removeprefix(BYTE_ORDER_MARK)
+    def __init__(
+        self, data: bytes | BinaryIO, problems: ProblemList, *, as_json: bool = False
+    ) -> None:
+        """`data` is the content, or the open file if that is too large to hold."""
+        source = data.removeprefix(BYTE_ORDER_MARK) if isinstance(data, bytes) else data
+        self._data = source if isinstance(source, bytes) else b""
         self._problems = problems
         self._as_json = as_json
         """Whether to read keys that are not strings, NaN and the infinities as text."""
-        self._events = cast(Iterator[Any], cast(Any, yaml).parse(self._data, Loader=LOADER))
+        self._events = cast(Iterator[Any], cast(Any, yaml).parse(source, Loader=LOADER))
         self._anchors: dict[str, _Anchored | None] = {}
         self._repeated = 0
         self._node = Node(value=None)
@@ -115,6 +119,13 @@ class YamlReader:
         """
         (node,) = self._guarded(self._document())
         return node
+
+    def items(self) -> Iterator[Node]:
+        """The items of a file that is one list, one by one.
+
+        Problems are added to the list; raises `GivenUp` if reading cannot continue.
+        """
+        return self._guarded(self._items())
 
     def members(self, streamed: str) -> Iterator[Member]:
         """The entries of the outermost mapping; the list `streamed` comes item by item.
@@ -135,6 +146,17 @@ class YamlReader:
     def _document(self) -> Iterator[Node]:
         self._expect_start("the file is empty")
         yield self._root_node(next(self._events), 0)
+        self._expect_end()
+
+    def _items(self) -> Iterator[Node]:
+        self._expect_start("the file is empty; it needs a list of rows")
+        start = next(self._events)
+        if type(start) is not ev.SequenceStartEvent:
+            message = "the file must be a list of rows"
+            raise self._problems.give_up(_place(start.start_mark), message)
+        self._refuse_tag(start)
+        while type(item := next(self._events)) is not ev.SequenceEndEvent:
+            yield self._root_node(item, 1)
         self._expect_end()
 
     def _members(self, streamed: str) -> Iterator[Member]:

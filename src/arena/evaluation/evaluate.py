@@ -3,37 +3,41 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from arena.errors import InvalidInput
-from arena.evaluation.pattern import NotQuick, only_quick
+from arena.evaluation.checks import Check
+from arena.evaluation.grader import Grader, Packaged
+from arena.evaluation.guarded import guarded
 from arena.evaluation.resources import NO_RESOURCES, NotJudged, Resources, ReviewNeeded
 from arena.evaluation.sealed import seal_name, unopened
 from arena.evaluation.standard import (
     AllOf,
     AnyOf,
     Checklist,
+    Composite,
     JudgePrompt,
     Leaf,
     PartPath,
+    Reply,
     Standard,
     TestCases,
+    VerifyFiles,
     checklists,
     leaves,
 )
+from arena.evaluation.submission import of_turn
 from arena.evaluation.text import excerpt
 from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Finding, ItemAnswer, Opening, Submission, Verdict
 from arena.pools.effort import effort
-from arena.pools.threads import CHECKS
-from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort, heavy
+from arena.pools.workers import SMALL_EFFORT, TooMuchWork, by_effort
 from arena.sandbox.errors import LanguageRefused
 from arena.sandbox.ports import SandboxProvider
 
-PartJudge = Callable[[Leaf, PartPath], Awaitable[Verdict]]
-"""Judges one part of a standard, given its path."""
+PartJudge = Callable[[Leaf, PartPath, Submission], Awaitable[Verdict]]
+"""Judges one part of a standard, given its path and what it is to judge."""
 
 MAX_EFFORT = 100_000
 """Characters that all parts together check at once; more are checked in a worker process."""
@@ -50,23 +54,18 @@ async def evaluate(
     people have not answered yet, `NotJudged` if a needed resource is missing, and
     `LanguageRefused` if the code's language is unclear or is not the standard's.
     """
-    if isinstance(standard, AllOf | AnyOf) and resources.sandbox is not None:
+    if isinstance(standard, Composite) and resources.sandbox is not None:
         # Before a model or a person spends anything on the other parts.
         await _check_languages(standard, submission, resources.sandbox)
-    unanswered = {
-        place: checklist
-        for place, checklist in checklists(standard).items()
-        if place not in resources.answers
-    }
-    if unanswered:
-        # Before anything runs: judging the other parts may cost money and would be repeated later.
-        raise ReviewNeeded(unanswered)
+    _refuse_unanswered(standard, resources)
     limits, parts = program_limits(standard), len(list(leaves(standard)))
 
-    async def judge(part: Leaf, at: PartPath) -> Verdict:
+    async def judge(part: Leaf, at: PartPath, submission: Submission) -> Verdict:
         match part:
             case Validator():
                 return await validate(part, submission, parts=parts)
+            case Check():
+                return await run_check(part, submission, parts=parts)
             case TestCases():
                 # Imported here: the sandbox's values take long, and most standards run no code.
                 from arena.evaluation.cases import judge_cases
@@ -75,22 +74,44 @@ async def evaluate(
                 return await judge_cases(
                     part, submission, resources.sandbox, openings, seconds=limits.get(at)
                 )
+            case Grader() | Packaged():
+                from arena.evaluation.grading import judge_by_grader  # as above
+
+                return await judge_by_grader(part, submission, resources.sandbox)
             case JudgePrompt():
-                if resources.judge is None:
-                    raise NotJudged(
-                        "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS",
-                        retryable=False,
-                    )
-                return await resources.judge(part, submission, resources.purpose)
+                return await _by_model(part, submission, resources)
             case Checklist():
                 return judge_checklist(part, resources.answers[at])
+            case VerifyFiles():
+                from arena.evaluation.verification import judge_files  # as above
+
+                return await judge_files(part, submission, resources.sandbox)
 
     return await combine(judge, standard, submission)
 
 
+def _refuse_unanswered(standard: Standard, resources: Resources) -> None:
+    """Raise before anything runs: judging the other parts may cost, and would be repeated."""
+    unanswered = {
+        place: checklist
+        for place, checklist in checklists(standard).items()
+        if place not in resources.answers
+    }
+    if unanswered:
+        raise ReviewNeeded(unanswered)
+
+
+async def _by_model(part: JudgePrompt, submission: Submission, resources: Resources) -> Verdict:
+    if resources.judge is None:
+        raise NotJudged(
+            "no judge is set up: set ARENA_JUDGE_BASE_URL and ARENA_JUDGE_MODELS", retryable=False
+        )
+    return await resources.judge(part, submission, resources.purpose)
+
+
 async def combine(judge: PartJudge, standard: Standard, submission: Submission) -> Verdict:
     """The verdict on the whole, from the verdicts of `judge` on its parts."""
-    verdict = await _combined(standard, judge, ())
+    verdict = await _combined(standard, judge, (), submission)
     if verdict.passed:
         return verdict
     # Added once at the end, or every part of a composite would repeat it.
@@ -99,26 +120,52 @@ async def combine(judge: PartJudge, standard: Standard, submission: Submission) 
     return replace(verdict, reasoning=f"{verdict.reasoning} (read: {read})")
 
 
-async def _combined(standard: Standard, judge: PartJudge, at: PartPath) -> Verdict:
-    if not isinstance(standard, AllOf | AnyOf):
-        return await judge(standard, at)
+async def _combined(
+    standard: Standard, judge: PartJudge, at: PartPath, submission: Submission
+) -> Verdict:
+    if isinstance(standard, Reply):
+        return await _reply(standard, judge, at, submission)
+    if not isinstance(standard, Composite):
+        return await judge(standard, at, submission)
     if isinstance(standard, AllOf):
-        verdicts = [await _combined(part, judge, (*at, i)) for i, part in enumerate(standard.parts)]
+        verdicts = [
+            await _combined(part, judge, (*at, i), submission)
+            for i, part in enumerate(standard.parts)
+        ]
         whole = _all(standard, verdicts)
     else:
-        verdicts = await _alternatives(standard, judge, at)
+        verdicts = await _alternatives(standard, judge, at, submission)
         whole = _best(verdicts)
     findings = tuple(finding for verdict in verdicts for finding in verdict.findings)
     return replace(whole, findings=findings, parts=tuple(verdicts))
 
 
-async def _alternatives(standard: AnyOf, judge: PartJudge, at: PartPath) -> list[Verdict]:
+async def _reply(
+    standard: Reply, judge: PartJudge, at: PartPath, submission: Submission
+) -> Verdict:
+    """The verdict on one reply; its findings say which reply they are about."""
+    name = f"reply {standard.turn}"
+    reply = of_turn(submission, standard.turn)
+    if reply is None:
+        reason = f"{name}: the conversation ended before it"
+        missing = Verdict(score=0, passed=False, reasoning=reason, findings=())
+        return replace(missing, findings=(Finding(criterion=name, passed=False, reason=reason),))
+    verdict = await _combined(standard.standard, judge, (*at, 0), reply)
+    findings = tuple(replace(one, criterion=f"{name}: {one.criterion}") for one in verdict.findings)
+    return replace(
+        verdict, reasoning=f"{name}: {verdict.reasoning}", findings=findings, parts=(verdict,)
+    )
+
+
+async def _alternatives(
+    standard: AnyOf, judge: PartJudge, at: PartPath, submission: Submission
+) -> list[Verdict]:
     """The verdicts of the parts; one that refuses the code's language is one that does not fit."""
     verdicts: list[Verdict] = []
     refused: list[LanguageRefused] = []
     for i, part in enumerate(standard.parts):
         try:
-            verdicts.append(await _combined(part, judge, (*at, i)))
+            verdicts.append(await _combined(part, judge, (*at, i), submission))
         except LanguageRefused as error:
             from arena.evaluation.cases import not_runnable  # as above
 
@@ -169,30 +216,40 @@ def weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
 
 async def validate(standard: Validator, submission: Submission, *, parts: int = 1) -> Verdict:
     """The verdict of a plain validator: 100 or 0; `parts` is how many the whole standard has."""
-    findings = await _findings(standard, submission.output, parts)
+    return verdict_of(await _findings(standard, submission.output, parts))
+
+
+def verdict_of(findings: tuple[Finding, ...]) -> Verdict:
+    """100 if every finding passed, else 0."""
     passed = all(finding.passed for finding in findings)
     reasoning = "; ".join(finding.reason for finding in findings if finding.passed is passed)
     score = 100.0 if passed else 0.0
     return Verdict(score=score, passed=passed, reasoning=reasoning, findings=findings)
 
 
+async def run_check(check: Check, submission: Submission, *, parts: int = 1) -> Verdict:
+    """The verdict of a check of what the agent did; `parts` is how many the standard has."""
+    limit = SMALL_EFFORT // parts
+    is_small = check.effort(submission, limit=limit) <= limit
+    try:
+        findings = await guarded(check.check, submission, is_small=is_small, is_slow=check.is_slow)
+    except TooMuchWork as error:
+        findings = _not_checkable(error)
+    return verdict_of(findings)
+
+
 async def _findings(standard: Validator, text: str, parts: int) -> tuple[Finding, ...]:
     """What the validator finds; the event loop does only what takes a moment, for all parts."""
-    if parts * standard.effort(text) <= MAX_EFFORT:
-        if not standard.is_slow:
-            return standard.check(text)
-        with suppress(NotQuick):
-            return await CHECKS.run(_quick_findings, standard, text)
+    is_small = parts * standard.effort(text) <= MAX_EFFORT
     try:
-        return await heavy(standard.check, text)
+        return await guarded(standard.check, text, is_small=is_small, is_slow=standard.is_slow)
     except TooMuchWork as error:
-        reason = f"checking the answer {error}"
-        return (Finding(criterion=CHECKABLE, passed=False, reason=reason),)
+        return _not_checkable(error)
 
 
-def _quick_findings(standard: Validator, text: str) -> tuple[Finding, ...]:
-    with only_quick():
-        return standard.check(text)
+def _not_checkable(error: TooMuchWork) -> tuple[Finding, ...]:
+    reason = f"checking the answer {error}"
+    return (Finding(criterion=CHECKABLE, passed=False, reason=reason),)
 
 
 def judge_checklist(standard: Checklist, answers: Sequence[ItemAnswer]) -> Verdict:
@@ -223,7 +280,7 @@ def judge_checklist(standard: Checklist, answers: Sequence[ItemAnswer]) -> Verdi
 async def _check_languages(
     standard: Standard, submission: Submission, sandbox: SandboxProvider
 ) -> None:
-    if not any(isinstance(part, TestCases) for part in leaves(standard)):
+    if not any(isinstance(part, TestCases | Grader) for part in leaves(standard)):
         return
     from arena.evaluation.language import check_languages  # as above
 

@@ -164,17 +164,17 @@ def _distinct(texts: tuple[str, ...]) -> tuple[str, ...]:
     first: dict[str, int] = {}
     twice = [i for i, text in enumerate(texts) if first.setdefault(text.strip(), i) != i]
     if twice:
-        raise _nested([((i,), f"duplicate {texts[i]!r}") for i in twice])
+        raise nested([((i,), f"duplicate {texts[i]!r}") for i in twice])
     return texts
 
 
 def _json(value: object) -> object:
     if found := list(_json_faults(value, ())):
-        raise _nested(found)
+        raise nested(found)
     return value
 
 
-def _nested(faults: Sequence[tuple[KeyPath, str]]) -> ValidationError:
+def nested(faults: Sequence[tuple[KeyPath, str]]) -> ValidationError:
     """Several errors inside one value; pydantic merges them into its own list."""
     return ValidationError.from_exception_data(
         "value", [InitErrorDetails(type=_error(text), loc=at, input=None) for at, text in faults]

@@ -5,7 +5,9 @@ this order of trust; else it must be evident from the code. "Cannot tell" is nev
 """
 
 from arena.errors import AgentFault, InvalidInput
-from arena.evaluation.standard import AllOf, AnyOf, Standard, TestCases
+from arena.evaluation.grader import Grader
+from arena.evaluation.standard import AllOf, AnyOf, Reply, Standard, TestCases
+from arena.evaluation.submission import of_turn
 from arena.evaluation.verdict import Submission
 from arena.pools.workers import TooMuchWork, by_effort
 from arena.sandbox.cases import SHORT_LINE, read_code
@@ -24,18 +26,30 @@ async def check_languages(
     """
     if isinstance(standard, TestCases):
         await _check_cases(standard, submission, sandbox)
+    elif isinstance(standard, Grader):
+        await check_code_language(standard, submission)
     elif isinstance(standard, AllOf):
         for part in standard.parts:
             await check_languages(part, submission, sandbox)
+    elif isinstance(standard, Reply):
+        reply = of_turn(submission, standard.turn)
+        if reply is not None:
+            await check_languages(standard.standard, reply, sandbox)
     elif isinstance(standard, AnyOf):
-        refused: list[LanguageRefused] = []
-        for part in standard.parts:
-            try:
-                await check_languages(part, submission, sandbox)
-            except LanguageRefused as error:
-                refused.append(error)
-        if len(refused) == len(standard.parts):
-            raise refused[0]
+        await _check_alternatives(standard, submission, sandbox)
+
+
+async def _check_alternatives(
+    standard: AnyOf, submission: Submission, sandbox: SandboxProvider
+) -> None:
+    refused: list[LanguageRefused] = []
+    for part in standard.parts:
+        try:
+            await check_languages(part, submission, sandbox)
+        except LanguageRefused as error:
+            refused.append(error)
+    if len(refused) == len(standard.parts):
+        raise refused[0]
 
 
 async def _check_cases(
@@ -59,11 +73,23 @@ async def _check_cases(
 
 async def check_named_language(standard: TestCases, submission: Submission) -> None:
     """Refuse a submission that names another language than its standard, or an unknown one."""
-    named = {check_language(submission.language)} if submission.language else set[str]()
+    if submission.language:
+        check_language(submission.language)
     languages = _languages(standard)
     wanted = {language for language in languages if language is not None}
-    if wanted < languages:
-        return  # the submission decides about some cases
+    if wanted == languages:  # otherwise the submission decides about some cases
+        await refuse_other_language(wanted, submission)
+
+
+async def check_code_language(standard: Grader, submission: Submission) -> None:
+    """Refuse code in another language than the one that a grader calls."""
+    if standard.code_language is not None:
+        await refuse_other_language({standard.code_language}, submission)
+
+
+async def refuse_other_language(wanted: set[str], submission: Submission) -> None:
+    """Refuse a submission that names none of these languages, but others."""
+    named = {check_language(submission.language)} if submission.language else set[str]()
     named = named or await _fence_languages(submission.output)
     # The cases may be in several languages, and so may the submission: one in common is enough.
     if named and not named & wanted:

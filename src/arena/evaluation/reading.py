@@ -6,7 +6,7 @@ event loops.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from arena.documents.problem import KeyPath
 from arena.documents.validation import Fault, type_name
 from arena.errors import InvalidInput, nearest
 from arena.evaluation.fields import Body, InvalidStandard, Text, read
+from arena.evaluation.grader import Packaged
 from arena.evaluation.standard import VALIDATIONS, Part, Standard, is_graded
 from arena.evaluation.verdict import MIN_PASS_SCORE
 from arena.pools.effort import effort
@@ -58,7 +59,7 @@ def read_standard(
     flags = _Flags(case_sensitive=case_sensitive, whole_word=whole_word or None)
     reader = _Reader(faults=[], flags=flags)
     standard = reader.body(validation, "validation", expected, "expected")
-    if pass_score is not None and validation in VALIDATIONS:
+    if pass_score is not None and (validation in VALIDATIONS or standard is not None):
         standard = reader.with_pass_score(validation, standard, expected, pass_score)
     return reader.result(standard)
 
@@ -120,15 +121,19 @@ class _Reader:
 
     def body(self, kind: str, key: str, value: object, *path: str) -> Standard | None:
         """A standard of this kind, whose body is at `path` from here; `key` is for messages."""
-        if kind not in VALIDATIONS:
-            message = f"unknown {key} {kind!r}{nearest(kind, VALIDATIONS)}"
+        installed = () if kind in VALIDATIONS else _installed()
+        if kind not in VALIDATIONS and kind not in installed:
+            known = [*VALIDATIONS, *installed]
+            message = f"unknown {key} {kind!r}{nearest(kind, known)}"
             if "known:" not in message:
-                message += f" (allowed: {', '.join(sorted(VALIDATIONS))})"
+                message += f" (allowed: {', '.join(sorted(known))})"
             self.fault(message, key)
             return None
         if not isinstance(value, Mapping):
             self.fault(f"must be a mapping, is {type_name(value)}", *path)
             return None
+        if installed:
+            return self._packaged(kind, dict(cast(Mapping[str, object], value)), *path)
         known = _field_names(VALIDATIONS[kind])
         flags = {name: getattr(self.flags, name) for name in FLAGS if name in known}
         body: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
@@ -142,7 +147,26 @@ class _Reader:
                 return None
             if kind == "all_of" and any(is_graded(part.standard) for part in body[kind]):
                 body.setdefault("pass_score", MIN_PASS_SCORE)
+        if kind == "reply" and isinstance(body.get("standard"), Mapping):
+            before = len(self.faults)
+            inner = replace(self, at=(*at, "standard"), depth=self.depth + 1)
+            body["standard"] = inner.document(cast(Mapping[object, object], body["standard"]))
+            if len(self.faults) > before:
+                return None
         return read(VALIDATIONS[kind], body, self.faults, at)
+
+    def _packaged(self, name: str, body: dict[str, object], *path: str) -> Standard | None:
+        """A validator of an installed package; its body is its own business."""
+        own = {"pass_score": body.pop("pass_score")} if "pass_score" in body else {}
+        faults: list[Fault] = []
+        at = (*self.at, *path)
+        standard = read(Packaged, {"name": name, "expected": body, **own}, faults, at)
+        # The body is the mapping itself, without a key `expected` of its own.
+        for fault in faults:
+            inner = fault.path[len(at) :]
+            inside = inner[1:] if inner[:1] == ("expected",) else inner
+            self.faults.append(replace(fault, path=(*at, *inside)))
+        return standard
 
     def parts(self, key: str, members: list[object]) -> list[Part]:
         """The valid members of a composite."""
@@ -167,9 +191,9 @@ class _Reader:
         self, kind: str, standard: Standard | None, body: object, pass_score: float
     ) -> Standard | None:
         """The standard with the `pass_score` of its test."""
-        if "pass_score" not in _field_names(VALIDATIONS[kind]):
+        if "pass_score" not in _field_names(VALIDATIONS.get(kind, Packaged)):
             why = "gives 100 or 0: a pass_score changes nothing; leave it out"
-            if kind == "any_of":
+            if kind in ("any_of", "reply"):
                 why = "passes where one of its parts does: give the parts the pass_score"
             self.fault(f"{kind} {why}", "pass_score", of_key=True)
         elif standard is not None:
@@ -179,6 +203,13 @@ class _Reader:
                 self.fault(message, "expected", "pass_score")
             return replace(cast(Any, standard), pass_score=pass_score)
         return standard
+
+
+def _installed() -> Collection[str]:
+    """The validators of installed packages; looked for only if a name is not built in."""
+    from arena.evaluation.packaged import installed_validators
+
+    return installed_validators()
 
 
 @functools.cache

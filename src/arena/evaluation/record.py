@@ -2,7 +2,8 @@
 
 It refers to the standard and the submission by their CIDs, and holds the whole verdict with
 findings, votes, answers and openings, and the programs that made it. A standard is stored as JSON
-(canonical if Arena wrote it), a submission as the bytes of its text.
+(canonical if Arena wrote it), a submission as the bytes of its text. A submission that is more than
+text (messages, steps, files, usage) is one JSON document, and its record is of the second kind.
 """
 
 import functools
@@ -21,13 +22,16 @@ from arena.content.errors import NotCanonical
 from arena.content.ports import ContentSource, ContentStore
 from arena.errors import InvalidInput
 from arena.evaluation.resources import NotJudged
+from arena.evaluation.submission import submission_bytes
 from arena.evaluation.verdict import MadeWith, Submission, Verdict
 from arena.pools.effort import effort
 from arena.pools.threads import WRITES
 from arena.pools.workers import SMALL_EFFORT, TooMuchWork, heavy
 from arena.text import to_unicode, utf8
 
-KIND = "arena.verdict/1"
+TEXT_KIND = "arena.verdict/1"
+WHOLE_KIND = "arena.verdict/2"
+Kind = Literal["arena.verdict/1", "arena.verdict/2"]
 MAX_RECORD_BYTES = 64 * 1024**2
 FINDING_EFFORT = 10
 """The fields of a finding, each checked and written."""
@@ -43,7 +47,7 @@ class NotARecord(InvalidInput):
 class Record:
     """A verdict with its inputs, the programs that made it, and when."""
 
-    kind: Literal["arena.verdict/1"] = KIND
+    kind: Kind = TEXT_KIND
     standard_cid: str
     submission_cid: str
     language: str | None
@@ -78,8 +82,9 @@ def keep_record(
     if not isinstance(standard, str):
         standard = store.put(canonical(dict(standard)))
     record = Record(
+        kind=TEXT_KIND if submission.is_plain else WHOLE_KIND,
         standard_cid=standard,
-        submission_cid=submission_cid or store.put(utf8(submission.output, "the submission")),
+        submission_cid=submission_cid or store.put(_stored(submission)),
         language=submission.language,
         verdict=verdict,
         made_at=made_at or clock.now(),
@@ -91,6 +96,12 @@ def keep_record(
         ),
     )
     return store.put(write_record(record))
+
+
+def _stored(submission: Submission) -> bytes:
+    if submission.is_plain:
+        return utf8(submission.output, "the submission")
+    return submission_bytes(submission)
 
 
 async def store_record(
@@ -114,6 +125,8 @@ async def store_record(
     )
     count = sum(map(len, (verdict.findings, verdict.openings, verdict.parts)))
     amount = FINDING_EFFORT * count + effort(standard, submission.output, limit=SMALL_EFFORT)
+    if submission.files is not None:
+        amount += sum(len(file.content) for file in submission.files.files.values())
     if amount <= SMALL_EFFORT:
         return await WRITES.run(keep)
     try:
@@ -142,7 +155,7 @@ def read_record(data: bytes) -> Record:
         raise NotARecord(f"not a verdict record: {error.message}") from None
     except (ValidationError, InvalidInput):
         pass
-    raise NotARecord(f"not a verdict record of the kind {KIND}")
+    raise NotARecord(f"not a verdict record of the kind {TEXT_KIND} or {WHOLE_KIND}")
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:

@@ -5,6 +5,8 @@ tests of the operator, frozen tests and records: those must stay readable.
 """
 
 from arena.errors import InvalidInput
+from arena.evaluation.checks import Check
+from arena.evaluation.grader import Grader, Packaged
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.standard import JudgePrompt, Leaf, Standard, TestCases, leaves
 from arena.evaluation.validators import Validator
@@ -16,6 +18,8 @@ MAX_CASES = 10_000
 """With the sealed ones. A verdict has a finding for each, and people read verdicts."""
 MAX_PARTS = 500
 """All parts of a composite, and theirs. Each reads the whole submission."""
+MAX_GRADERS = 10
+"""Own graders: each may take as long as a whole submission with test cases."""
 MAX_SLOW_PARTS = 50
 """Patterns and JSON Schemas: each may take seconds."""
 
@@ -36,6 +40,7 @@ def read_request(document: object) -> Standard:
     counts = (
         (len(parts), MAX_PARTS, "parts"),
         (sum(map(_cases, parts)), MAX_CASES, "cases"),
+        (sum(isinstance(part, Grader | Packaged) for part in parts), MAX_GRADERS, "own graders"),
         (sum(map(_is_slow, parts)), MAX_SLOW_PARTS, "patterns and JSON Schemas"),
     )
     for count, limit, what in counts:
@@ -54,4 +59,4 @@ def _cases(leaf: Leaf) -> int:
 
 
 def _is_slow(leaf: Leaf) -> bool:
-    return isinstance(leaf, Validator) and leaf.is_slow
+    return isinstance(leaf, Validator | Check) and leaf.is_slow

@@ -60,6 +60,12 @@ class NotJudged(InfrastructureError):
     code = "not_judged"
 
 
+class GraderError(NotJudged):
+    """A grader itself failed, not what it judges."""
+
+    code = "grader_error"
+
+
 class JudgeError(NotJudged):
     """The judge gave no valid answer."""
 

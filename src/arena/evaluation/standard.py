@@ -1,12 +1,14 @@
 """The standards that a test or a task can use: what a good answer is.
 
 Plain validators check the text and give 100 or 0. Graded standards (test cases, a judge's criteria,
-a checklist) give 0 to 100 and pass at their `pass_score` or above. Composites combine several.
-`VALIDATIONS` is the table of all of them.
+a checklist, own graders, a command over files) give 0 to 100 and pass at their `pass_score` or
+above. Composites combine several. `VALIDATIONS` is the table of all of them.
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -14,6 +16,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 from arena.documents.problem import KeyPath
 from arena.documents.validation import Fault
+from arena.evaluation.checks import CHECKS, Check
 from arena.evaluation.fields import (
     Body,
     Distinct,
@@ -26,8 +29,11 @@ from arena.evaluation.fields import (
     checked,
     converted,
 )
+from arena.evaluation.grader import GRADERS, Grader, Packaged
+from arena.evaluation.tool_checks import TOOL_CHECKS
 from arena.evaluation.validators import VALIDATORS, Validator
 from arena.evaluation.verdict import MIN_PASS_SCORE
+from arena.evaluation.verify_files import VerifyFiles
 from arena.fields import MAX_VOTES
 from arena.sandbox.arguments import checked_name
 from arena.sandbox.languages import FUNCTION_LANGUAGES, check_language, normal_language
@@ -37,6 +43,7 @@ from arena.sandbox.ports import TestCase
 MAX_CASES = 100_000
 MAX_ITEMS = 1000
 MAX_CRITERIA = 50
+MAX_TURNS = 100
 COMMITMENT = re.compile("[0-9a-f]{64}")
 
 PartPath = tuple[int, ...]
@@ -194,19 +201,39 @@ class AnyOf(Body):
         return tuple(part.standard for part in self.any_of)
 
 
-Graded = TestCases | JudgePrompt | Checklist
-Leaf = Validator | Graded
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Body):
+    """One reply of a conversation, judged by a standard of its own."""
+
+    turn: Annotated[StrictInt, Field(ge=1, le=MAX_TURNS)]
+    """From 1."""
+    standard: Any
+    """A `Standard`; `reading` has already parsed it from either of its forms."""
+
+    @property
+    def parts(self) -> tuple["Standard", ...]:
+        """The standard, alone."""
+        return (self.standard,)
+
+
+Graded = TestCases | JudgePrompt | Checklist | Grader | Packaged | VerifyFiles
+Leaf = Validator | Check | Graded
 """A standard that has no parts."""
-Composite = AllOf | AnyOf
+Composite = AllOf | AnyOf | Reply
 Standard = Leaf | Composite
 
 VALIDATIONS: dict[str, type[Standard]] = {
     **VALIDATORS,
+    **CHECKS,
+    **GRADERS,
+    **TOOL_CHECKS,
     "test_cases": TestCases,
     "judge_prompt": JudgePrompt,
     "checklist": Checklist,
+    "verify": VerifyFiles,
     "all_of": AllOf,
     "any_of": AnyOf,
+    "reply": Reply,
 }
 """Every `validation` of a test, and every `type` of a document."""
 
@@ -225,6 +252,14 @@ def leaves_by_path(standard: Standard, at: PartPath = ()) -> Iterator[tuple[Part
         yield at, standard
 
 
+def parts_of(standard: Standard) -> Iterator[Standard]:
+    """The standard itself and every part of it, at any depth."""
+    yield standard
+    if isinstance(standard, Composite):
+        for part in standard.parts:
+            yield from parts_of(part)
+
+
 def is_graded(standard: Standard) -> bool:
     """Whether it can give a score between 0 and 100."""
     if isinstance(standard, Composite):
@@ -236,9 +271,9 @@ def is_graded(standard: Standard) -> bool:
 def passes_from(standard: Standard, score: float) -> bool:
     """Whether `passed` and "at least `score`" always mean the same for its verdicts."""
     match standard:
-        case TestCases() | JudgePrompt() | Checklist():
+        case TestCases() | JudgePrompt() | Checklist() | Grader() | Packaged() | VerifyFiles():
             return standard.pass_score == score
-        case AnyOf():
+        case AnyOf() | Reply():
             return all(passes_from(part, score) for part in standard.parts)
         case AllOf():
             alone = len(standard.parts) == 1 and passes_from(standard.parts[0], score)
@@ -250,3 +285,14 @@ def passes_from(standard: Standard, score: float) -> bool:
 def checklists(standard: Standard) -> Mapping[PartPath, Checklist]:
     """Every checklist in a standard, by its path."""
     return {at: leaf for at, leaf in leaves_by_path(standard) if isinstance(leaf, Checklist)}
+
+
+def files_run_by(standard: Standard, given: Mapping[str, object]) -> set[str]:
+    """The given files of a workspace that a verification runs by name."""
+    words: set[str] = set()
+    for leaf in leaves(standard):
+        if isinstance(leaf, VerifyFiles):
+            # An open quote: the shell will say so.
+            with suppress(ValueError):
+                words |= {word.removeprefix("./") for word in shlex.split(leaf.command)}
+    return words & given.keys()

@@ -8,10 +8,19 @@ model or a person takes is not counted: no submission decides about that.
 import math
 from collections.abc import Mapping
 
-from arena.evaluation.standard import Leaf, PartPath, Standard, TestCases, leaves_by_path
+from arena.evaluation.checks import Check
+from arena.evaluation.grader import Grader, Packaged
+from arena.evaluation.standard import (
+    Leaf,
+    PartPath,
+    Standard,
+    TestCases,
+    VerifyFiles,
+    leaves_by_path,
+)
 from arena.evaluation.validators import Validator
 from arena.sandbox.languages import languages
-from arena.sandbox.limits import COMPILE_SECONDS, Limits
+from arena.sandbox.limits import COMPILE_SECONDS, GRADING_SECONDS, Limits
 
 CASE_SECONDS = Limits().wall_seconds
 """One run of a program, or all the cases of a function together."""
@@ -52,7 +61,13 @@ def _program_seconds(part: TestCases) -> float:
 def _fixed(part: Leaf) -> float:
     if isinstance(part, TestCases) and part.function_name is not None:
         return len(_languages(part)) * CASE_SECONDS
-    return VALIDATOR_SECONDS if isinstance(part, Validator) and part.is_slow else 0.0
+    if isinstance(part, Grader):
+        return GRADING_SECONDS
+    if isinstance(part, Packaged):
+        return VALIDATOR_SECONDS
+    if isinstance(part, VerifyFiles):
+        return part.timeout
+    return VALIDATOR_SECONDS if isinstance(part, Validator | Check) and part.is_slow else 0.0
 
 
 def _languages(part: TestCases) -> set[str | None]:

@@ -158,7 +158,8 @@ class Pattern(Validator):
         return (_finding(criterion, True, criterion, place),)
 
 
-def _schema_problem(schema: object) -> str | None:
+def schema_problem(schema: object) -> str | None:
+    """Why a value is not a JSON Schema, or None."""
     if not isinstance(schema, dict | bool):
         return f"must be a mapping, is {type_name(schema)}"
     fault = schema_fault(cast(Mapping[str, object] | bool, schema))
@@ -171,7 +172,7 @@ class JsonSchema(Validator):
 
     is_slow: ClassVar[bool] = True
 
-    schema: Annotated[Json, checked(_schema_problem)]
+    schema: Annotated[Json, checked(schema_problem)]
 
     def check(self, text: str) -> Findings:
         """One finding: the answer is JSON that fits, or why not."""

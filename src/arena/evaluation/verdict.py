@@ -11,6 +11,11 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import Field
 
+from arena.models.message import Message
+from arena.models.step import Step
+from arena.models.usage import Usage
+from arena.workspaces.collected import Collected
+
 Number = TypeVar("Number", int, float)
 
 
@@ -20,11 +25,27 @@ MIN_PASS_SCORE = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """An agent's answer, to be judged."""
+    """Everything that an agent did, to be judged."""
 
     output: str
+    """Its answer; in a conversation, its last reply."""
     language: str | None = None
     """The language of its code, if the submitter declares it."""
+    messages: tuple[Message, ...] = ()
+    """The whole conversation; empty if the agent was asked once."""
+    steps: tuple[Step, ...] = ()
+    """The tools that it called, in order."""
+    files: Collected | None = None
+    """What it left in its workspace."""
+    usage: Usage = field(default_factory=Usage)
+    duration_seconds: float | None = None
+    """How long it took; in a conversation, all replies together."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but its text."""
+        beyond = self.messages, self.steps, self.files, self.duration_seconds
+        return not any(beyond) and self.usage == Usage()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

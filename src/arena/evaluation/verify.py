@@ -21,12 +21,16 @@ from arena.documents.problem import KeyPath
 from arena.documents.validation import dotted
 from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.cases import judge_cases, recount
-from arena.evaluation.evaluate import combine, judge_checklist, validate
+from arena.evaluation.checks import Check
+from arena.evaluation.evaluate import combine, judge_checklist, run_check, validate
 from arena.evaluation.fields import InvalidStandard
+from arena.evaluation.grader import Grader, Packaged
+from arena.evaluation.grading import agrees_with_itself, judge_by_grader
 from arena.evaluation.judge.panel import replay
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.record import (
     MAX_RECORD_BYTES,
+    TEXT_KIND,
     NotARecord,
     Record,
     read_record,
@@ -40,11 +44,14 @@ from arena.evaluation.standard import (
     PartPath,
     Standard,
     TestCases,
+    VerifyFiles,
     leaves,
 )
+from arena.evaluation.submission import read_submission
 from arena.evaluation.time_limit import program_limits
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Difference, Submission, Verdict, Verification
+from arena.evaluation.verification import judge_files, recounted
 from arena.pools.effort import BYTES_PER_VALUE
 from arena.pools.workers import TooMuchWork, off_loop
 from arena.sandbox.errors import LanguageRefused
@@ -70,14 +77,21 @@ async def verify(store: ContentStore, cid: str, sandbox: SandboxProvider | None)
     check = _Check(record=record, sandbox=sandbox)
     try:
         standard = await _standard(store, record.standard_cid)
-        output = (await _read(store, record.submission_cid)).decode()
+        submission = await _submission(store, record)
     except (ContentMissing, ContentCorrupt, ContentMalformed, InvalidInput) as error:
         check.obstacles.append(error.message)
     except UnicodeDecodeError:
         check.obstacles.append(f"the submission {record.submission_cid} is not text")
     else:
-        await check.replay(standard, Submission(output=output, language=record.language))
+        await check.replay(standard, submission)
     return check.verification(cid)
+
+
+async def _submission(store: ContentStore, record: Record) -> Submission:
+    data = await _read(store, record.submission_cid)
+    if record.kind == TEXT_KIND:
+        return Submission(output=data.decode(), language=record.language)
+    return await asyncio.to_thread(read_submission, data)
 
 
 async def _read(store: ContentStore, cid: str, max_bytes: int | None = None) -> bytes:
@@ -133,7 +147,7 @@ class _Check:
         self.limits = program_limits(standard)
         self.part_count = len(list(leaves(standard)))
 
-        async def judge(part: Leaf, at: PartPath) -> Verdict:
+        async def judge(part: Leaf, at: PartPath, submission: Submission) -> Verdict:
             return await self._part(part, submission, at)
 
         try:
@@ -176,8 +190,12 @@ class _Check:
         match standard:
             case Validator():
                 return await validate(standard, submission, parts=self.part_count)
+            case Check():
+                return await run_check(standard, submission, parts=self.part_count)
             case TestCases():
                 return await self._cases(standard, submission, recorded, at)
+            case Grader() | Packaged():
+                return await self._graded(standard, submission, recorded, path)
             case JudgePrompt():
                 self.taken.append(f"{path}: the votes of the models")
                 again = partial(replay, standard, submission, recorded)
@@ -186,6 +204,8 @@ class _Check:
                 self.taken.append(f"{path}: the answers of people")
                 again = partial(judge_checklist, standard, recorded.answers)
                 return _recompute(again, path, "answers")
+            case VerifyFiles():
+                return await self._files(standard, submission, recorded, path)
 
     async def _cases(
         self, standard: TestCases, submission: Submission, recorded: Verdict, at: PartPath
@@ -213,6 +233,44 @@ class _Check:
         except InfrastructureError as error:
             self.obstacles.append(f"{path}: {error.message}")
         return _recompute(partial(recount, standard, recorded), path, "findings")
+
+    async def _graded(
+        self, standard: Grader | Packaged, submission: Submission, recorded: Verdict, path: str
+    ) -> Verdict:
+        """Grade again; a grader or a submission that is not deterministic cannot be replayed."""
+        run = partial(judge_by_grader, standard, submission, self.sandbox)
+        try:
+            verdict = await run()
+            if _outcome(verdict) == _outcome(recorded) or _outcome(await run()) == _outcome(
+                verdict
+            ):
+                return verdict
+            self.obstacles.append(f"{path}: the grader gives another verdict with each run")
+        except LanguageRefused as error:
+            if recorded.reasoning == error.message:
+                raise
+            self.obstacles.append(f"{path}: {error.message}")
+        except InfrastructureError as error:
+            self.obstacles.append(f"{path}: {error.message}")
+        if not agrees_with_itself(standard, recorded):
+            claimed = f"{recorded.score:g}, passed: {recorded.passed}"
+            raise _Contradiction(path, claimed, f"passes from {standard.pass_score:g}")
+        return recorded
+
+    async def _files(
+        self, standard: VerifyFiles, submission: Submission, recorded: Verdict, path: str
+    ) -> Verdict:
+        run = partial(judge_files, standard, submission, self.sandbox)
+        try:
+            verdict = await run()
+            if _differs_in_output(verdict, recorded) and _differs_in_output(await run(), verdict):
+                self.obstacles.append(
+                    f"{path}: the command's output changes with each run; its score is the same"
+                )
+            return verdict
+        except InfrastructureError as error:
+            self.obstacles.append(f"{path}: {error.message}")
+        return recounted(standard, recorded)
 
     def _recorded(self, at: PartPath) -> Verdict:
         verdict = self.record.verdict
@@ -268,6 +326,12 @@ def _differs_in_output(one: Verdict, other: Verdict) -> bool:
     return all(left.passed == right.passed for left, right in pairs) and any(
         not _is_same(left.reason, right.reason) for left, right in pairs
     )
+
+
+def _outcome(verdict: Verdict) -> tuple[float, list[tuple[str, bool, str]]]:
+    """What two runs of a deterministic grader have in common."""
+    found = [(one.criterion, one.passed, ADDRESS.sub("", one.reason)) for one in verdict.findings]
+    return verdict.score, found
 
 
 def _is_same(one: object, other: object) -> bool:

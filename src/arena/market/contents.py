@@ -12,6 +12,7 @@ from arena.content.ports import ContentStore
 from arena.content.reading import reading
 from arena.content.tree import cid_of
 from arena.errors import InfrastructureError, InvalidInput
+from arena.evaluation.grader import Grader
 from arena.evaluation.reading import read_document, read_standard_document
 from arena.evaluation.request_limits import read_request, refuse_large
 from arena.evaluation.standard import Standard, TestCases, leaves, passes_from
@@ -63,7 +64,7 @@ class Contents:
         """Refuse a result that its standard could not judge, because of its language."""
         document = await self.standard(evaluation_cid)
         standard = await read_document(document)
-        if not any(isinstance(part, TestCases) for part in leaves(standard)):
+        if not any(isinstance(part, TestCases | Grader) for part in leaves(standard)):
             return
         # Imported here: it takes long, and most commands submit no code.
         from arena.evaluation.language import check_languages

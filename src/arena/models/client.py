@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import httpx2
 
+from arena.models.budget import check
 from arena.models.completion import (
     BodyTooLong,
     Completion,
@@ -47,7 +48,11 @@ class ModelClient:
         self._connections = ConnectionPool(sent, max_connections=max_connections)
 
     async def complete(self, chat: Mapping[str, object], *, timeout_seconds: float) -> Completion:
-        """Send the body `chat` once, without retries; raises a `ModelFault`."""
+        """Send the body `chat` once, without retries; raises a `ModelFault`.
+
+        `BudgetExceeded` if the current run has spent its budget: then nothing is sent.
+        """
+        check()
         content = json.dumps(chat).encode()
         try:
             async with asyncio.timeout(timeout_seconds):

@@ -11,7 +11,7 @@ These are not Arena errors: whose fault it is depends on who was asked, an agent
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from arena.models.step import Step, steps_of_tool_calls
@@ -74,6 +74,8 @@ class Completion:
     """How many answers there were; this is the first."""
     usage: Usage
     """Without a price."""
+    message: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The whole message, as it was sent."""
     cached_tokens: int = 0
     """How many of the input tokens came from the endpoint's cache."""
 
@@ -103,6 +105,7 @@ def read_completion(body: bytes, *, model: str) -> Completion:
         has_tool_calls=bool(calls),
         steps=steps_of_tool_calls(calls) if calls else (),
         choices=len(listed),
+        message=message,
         usage=usage_from(
             {
                 "input_tokens": reported.get("prompt_tokens"),

@@ -49,14 +49,18 @@ class ConnectionPool:
 
     @asynccontextmanager
     async def request(
-        self, method: str, url: str, content: bytes | None = None
+        self,
+        method: str,
+        url: str,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[httpx2.Response]:
-        """Send a request; yields the response before its body, which the caller reads."""
+        """Send a request, with more `headers`; yields the response, whose body the caller reads."""
         async with self._slots.slot():
             # Last in, first out: its connection is most likely still open.
             client = self._idle.pop() if self._idle else self._new()
             try:
-                async with client.stream(method, url, content=content) as response:
+                async with client.stream(method, url, content=content, headers=headers) as response:
                     yield response
             finally:
                 self._idle.append(client)

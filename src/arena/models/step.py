@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from arena.text import storable
 
@@ -13,6 +13,13 @@ MAX_STEPS = 1_000
 MAX_STEPS_BYTES = 1024 * 1024
 """Of all steps of an answer together, as JSON."""
 MAX_DEPTH = 100
+Source = Literal["agent", "trace", "arena"]
+SOURCES: Mapping[Source, str] = {
+    "agent": "claimed by the agent",
+    "trace": "from the agent's trace",
+    "arena": "played by Arena",
+}
+"""Who says that a step happened, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +34,13 @@ class Step:
     """What the tool returned: a JSON value; null if unknown."""
     time: datetime | None = None
     """When the tool was called; null if unknown."""
+    error: str | None = None
+    """Why the call failed; null if it did not."""
+    source: Source = "agent"
+    """`arena`: Arena played the tool. The others are claims of the agent: in its answer, or in a
+    trace that it sent."""
+    turn: int | None = None
+    """The turn of the conversation, from 1; null if there was only one."""
 
 
 class BadSteps(ValueError):
@@ -73,19 +87,43 @@ def calls_text(steps: Iterable[Step]) -> str:
     return json.dumps(calls, ensure_ascii=False)
 
 
+def step_line(step: Step) -> str:
+    """A step in one line: the call, what came of it, and who says so."""
+    line = step.tool
+    if step.arguments is not None:
+        line += f" {json.dumps(step.arguments, ensure_ascii=False)}"
+    if step.error is not None:
+        line += f" failed: {step.error}"
+    elif step.result is not None:
+        line += f" → {json.dumps(step.result, ensure_ascii=False)}"
+    return f"{line} ({SOURCES[step.source]})"
+
+
+def sources_text(steps: Iterable[Step]) -> str:
+    """Who says that the steps happened."""
+    found = {step.source for step in steps}
+    return ", ".join(words for source, words in SOURCES.items() if source in found)
+
+
 def as_json(step: Step) -> dict[str, object]:
     """A step as it is stored."""
     time = step.time.isoformat() if step.time else None
-    return {"tool": step.tool, "arguments": step.arguments, "result": step.result, "time": time}
+    body: dict[str, object] = {
+        "tool": step.tool,
+        "arguments": step.arguments,
+        "result": step.result,
+        "time": time,
+    }
+    later = {"error": step.error, "source": step.source, "turn": step.turn}
+    return body | {name: value for name, value in later.items() if value not in (None, "agent")}
 
 
 def stored_step(value: Mapping[str, Any]) -> Step:
     """The step that `as_json` stored."""
     time = value["time"]
     moment = datetime.fromisoformat(time) if time else None
-    return Step(
-        tool=value["tool"], arguments=value["arguments"], result=value["result"], time=moment
-    )
+    fields: dict[str, Any] = {**value, "time": moment}
+    return Step(**fields)
 
 
 def with_text(step: Step, change: Callable[[str], str]) -> Step:
@@ -95,6 +133,7 @@ def with_text(step: Step, change: Callable[[str], str]) -> Step:
         tool=change(step.tool),
         arguments=_changed(step.arguments, change),
         result=_changed(step.result, change),
+        error=None if step.error is None else change(step.error),
     )
 
 
@@ -102,7 +141,7 @@ def _read_step(name: str, value: object) -> Step:
     if not isinstance(value, dict):
         raise BadSteps(f"{name} must be an object")
     fields = cast(Mapping[str, object], value)
-    tool, time = fields.get("tool"), fields.get("time")
+    tool, time, error = fields.get("tool"), fields.get("time"), fields.get("error")
     if not isinstance(tool, str) or not tool.strip():
         raise BadSteps(f"{name}.tool must be the name of a tool")
     moment = None
@@ -118,6 +157,7 @@ def _read_step(name: str, value: object) -> Step:
         arguments=_changed(fields.get("arguments"), str),
         result=_changed(fields.get("result"), str),
         time=moment,
+        error=error if isinstance(error, str) and error else None,
     )
 
 
@@ -133,8 +173,13 @@ def _of_tool_call(call: object) -> Step | None:
     if isinstance(arguments, str):
         # Text that is not JSON, or nested too deep, is kept as text, to be judged as it is.
         with contextlib.suppress(ValueError, RecursionError):
-            arguments = _changed(json.loads(arguments), str)
+            arguments = _changed(json.loads(arguments, parse_constant=_no_constant), str)
     return Step(tool=name, arguments=arguments)
+
+
+def _no_constant(name: str) -> None:
+    """JSON has no NaN or Infinity, but Python's parser accepts them."""
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _changed(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:

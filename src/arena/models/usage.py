@@ -1,14 +1,16 @@
 """The usage of an answer: tokens, model and cost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TypeVar, cast
 
 from arena.text import storable
 
 _MAX_TOKENS = 2_000_000_000
 """Fits an integer column everywhere; a larger figure is a mistake."""
 _MAX_MODEL_LENGTH = 200
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,13 @@ class Usage:
     output_tokens: int | None = None
     model: str | None = None
     cost_usd: float | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output tokens together; None if one of them is unknown."""
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
 
 
 def usage_from(value: object) -> Usage:
@@ -57,6 +66,27 @@ def priced(usage: Usage, *, base_url: str | None = None, cached_tokens: int = 0)
             continue
         return replace(usage, cost_usd=float(price.total_price))
     return usage
+
+
+def summed(usages: Sequence[Usage]) -> Usage:
+    """All of them together; unknown if one of them is: a sum without it would look cheaper."""
+    return Usage(
+        input_tokens=_sum([usage.input_tokens for usage in usages]),
+        output_tokens=_sum([usage.output_tokens for usage in usages]),
+        model=next((usage.model for usage in reversed(usages) if usage.model), None),
+        cost_usd=_sum([usage.cost_usd for usage in usages]),
+    )
+
+
+def _sum(numbers: Sequence[Number | None]) -> Number | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known, start=cast(Number, 0)) if len(known) == len(numbers) else None
+
+
+def has_price(model: str, *, base_url: str | None = None) -> bool:
+    """Whether the price list has this model; it takes half a second to load."""
+    usage = Usage(input_tokens=1000, output_tokens=1000, model=model)
+    return priced(usage, base_url=base_url).cost_usd is not None
 
 
 def _tokens(value: object) -> int | None:

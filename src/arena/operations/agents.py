@@ -79,6 +79,7 @@ class AgentOperations(OperationGroup):
             duration_seconds=round(seconds, 6),
             truncated=answer is not None and answer.truncated,
             steps=list(answer.steps) or None if answer else None,
+            steps_problem=answer.steps_problem if answer else None,
             **(asdict(answer.usage) if answer else {}),
         )
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.catalog.suite import EditedTest
+from arena.catalog.tests import ids_of
 from arena.errors import Forbidden, NotFound
 from arena.fields import MAX_NAME_LENGTH, AgentId, NameFilter, NonBlank
 from arena.operations import paging
@@ -134,7 +135,7 @@ class BoardOperations(OperationGroup):
         return SuiteDetails(
             suite=row,
             versions=known.get(suite, []),
-            test_ids=[test.id for test in tests],
+            test_ids=list(ids_of(tests)),
             quality=quality,
         )
 

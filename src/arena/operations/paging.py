@@ -3,6 +3,7 @@
 import base64
 import binascii
 from datetime import UTC, datetime
+from string import hexdigits
 from typing import Annotated
 from uuid import UUID
 
@@ -14,6 +15,18 @@ Limit = Annotated[int, Field(ge=1, le=1000, description="Maximum number.")]
 Cursor = Annotated[
     str | None, Field(max_length=200, description="`next_cursor` of the previous page.")
 ]
+MIN_PREFIX_DIGITS = 4
+
+
+def id_range(prefix: str, noun: str) -> tuple[UUID, UUID]:
+    """The first and the last possible id that begins with `prefix`; dashes do not count."""
+    digits = prefix.replace("-", "").lower()
+    if not MIN_PREFIX_DIGITS <= len(digits) <= 32 or not set(digits) <= set(hexdigits):
+        raise InvalidInput(
+            f"{prefix!r} is not the beginning of a {noun}'s id: at least {MIN_PREFIX_DIGITS} of "
+            "its hex digits are needed"
+        )
+    return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
 
 
 def encode(*parts: object) -> str:

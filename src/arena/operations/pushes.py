@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.operations.operation import OperationGroup, get, post
-from arena.operations.runs import Wait
+from arena.operations.run_fields import Wait
 from arena.runs.run import Agreement, Run
 
 BUNDLE = "application/jsonl"

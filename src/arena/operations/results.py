@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from arena.catalog.test import Test
-from arena.fields import MAX_NAME_LENGTH, NameFilter
+from arena.fields import MAX_NAME_LENGTH, MAX_TEST_ID, NameFilter
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get
 from arena.operations.paging import Cursor, Limit
@@ -21,7 +21,7 @@ from arena.runs.run import (
     Run,
 )
 
-TestId = Annotated[str, Field(max_length=50)]
+TestId = Annotated[str, Field(max_length=MAX_TEST_ID)]
 Tag = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
 Pattern = Annotated[
     str, Field(min_length=1, max_length=200, description="Shell-style: `*`, `?`, `[a-z]`.")

@@ -2,19 +2,34 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
-from string import hexdigits
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
-from arena.errors import InvalidInput
 from arena.fields import AgentId, NameFilter, NewestVersion
+from arena.models.budget import Budget
 from arena.operations import paging
 from arena.operations.operation import get, post
 from arena.operations.paging import Cursor, Limit
-from arena.operations.results import Pattern, Tag, TestId, WhichOutcome
+from arena.operations.results import WhichOutcome
+from arena.operations.run_fields import (
+    AllowUnknownPrices,
+    Concurrency,
+    IdPrefix,
+    MaxCost,
+    MaxMinutes,
+    MaxTokens,
+    Patterns,
+    RerunOf,
+    SuiteName,
+    Tags,
+    TestIds,
+    TrialCount,
+    Wait,
+)
 from arena.operations.run_watch import RunWatchOperations
+from arena.runs.budget import UNPRICED
 from arena.runs.run import (
     CategoryCount,
     Outcome,
@@ -31,15 +46,6 @@ PAGE = 1000
 SCHEMA_VERSION = 1
 """Of the JSON of a run and its results: raised if a field is removed or changes its meaning."""
 CREATED_MESSAGE = "Benchmark run created. Execute /api/benchmarks/run/{run_id}/execute to start."
-
-Wait = Annotated[
-    bool, Field(description="Respond when the run has ended; false responds with 202 at once.")
-]
-MIN_PREFIX_DIGITS = 4
-IdPrefix = Annotated[
-    str | None,
-    Field(max_length=36, description="Only runs whose id begins so: 4 or more hex digits."),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,8 @@ class RunCreated:
     """Where the tests of the suite are."""
     partial_because: str | None = None
     """Why the tests are not those that the suite usually has; null if they are."""
+    unpriced_models: list[str] = field(default_factory=list[str])
+    """The models that Arena will call and whose price is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,31 +127,18 @@ class RunOperations(RunWatchOperations):
         agent_id: AgentId,
         *,
         version: Annotated[NewestVersion, Field(examples=["1.0.0"])] = None,
-        suite: Annotated[
-            NameFilter, Field(description="Default: the one that has tests for the agent.")
-        ] = None,
+        suite: SuiteName = None,
         category: Annotated[NameFilter, Field(examples=["navigation"])] = None,
-        test_ids: Annotated[
-            list[TestId] | None,
-            Field(min_length=1, max_length=10000, description="Only these tests."),
-        ] = None,
-        tags: Annotated[
-            list[Tag] | None, Field(max_length=100, description="Only tests with one of these.")
-        ] = None,
-        match: Annotated[
-            list[Pattern] | None,
-            Field(max_length=100, description="Only tests whose id or name matches one of these."),
-        ] = None,
-        rerun_of: Annotated[
-            UUID | None,
-            Field(description="Only tests that failed in this run, or were not executed."),
-        ] = None,
-        trials: Annotated[
-            int | None, Field(ge=1, le=1000, description="Trials of each test.")
-        ] = None,
-        concurrency: Annotated[
-            int | None, Field(ge=1, le=256, description="Default: the agent's own limit.")
-        ] = None,
+        test_ids: TestIds = None,
+        tags: Tags = None,
+        match: Patterns = None,
+        rerun_of: RerunOf = None,
+        trials: TrialCount = None,
+        concurrency: Concurrency = None,
+        max_cost_usd: MaxCost = None,
+        max_tokens: MaxTokens = None,
+        max_minutes: MaxMinutes = None,
+        allow_unknown_prices: AllowUnknownPrices = None,
     ) -> RunCreated:
         """Create a benchmark run of an agent; it waits until it is executed."""
         self.arena.registry.refresh()
@@ -159,6 +154,12 @@ class RunOperations(RunWatchOperations):
             rerun_of=rerun_of,
             trials=trials,
             concurrency=concurrency,
+            budget=Budget(
+                max_cost_usd=max_cost_usd,
+                max_tokens=max_tokens,
+                max_minutes=max_minutes,
+                allow_unknown_prices=allow_unknown_prices,
+            ),
         )
         run = await self.arena.executor.create(request)
         return RunCreated(
@@ -172,6 +173,7 @@ class RunOperations(RunWatchOperations):
             is_full=run.is_full,
             files=[self._shown(file) for file in self.arena.catalog.current.suite(run.suite).files],
             partial_because=None if run.is_full else await self._partial_because(request),
+            unpriced_models=(run.environment or {}).get(UNPRICED, []),
         )
 
     async def _partial_because(self, request: RunRequest) -> str | None:
@@ -194,13 +196,32 @@ class RunOperations(RunWatchOperations):
         "/api/benchmarks/runs/{run_id}/resume",
         tag="runs",
         errors=(404, 409),
-        query=("wait",),
+        query=("wait", "max_cost_usd", "max_tokens", "max_minutes", "allow_unknown_prices"),
         accepted_unless="wait",
     )
-    async def resume_run(self, run_id: UUID, *, wait: Wait = True) -> RunExecuted:
-        """Resume a run that was interrupted, or that an infrastructure error stopped."""
+    async def resume_run(
+        self,
+        run_id: UUID,
+        *,
+        wait: Wait = True,
+        max_cost_usd: MaxCost = None,
+        max_tokens: MaxTokens = None,
+        max_minutes: MaxMinutes = None,
+        allow_unknown_prices: AllowUnknownPrices = None,
+    ) -> RunExecuted:
+        """Resume a run that was interrupted, or stopped by an infrastructure error or its budget.
+
+        Limits that are given replace those of the run; what it has spent so far counts.
+        """
         self.arena.registry.refresh()
-        return await self._executed(await self.arena.executor.resume(run_id, self.team), wait)
+        budget = Budget(
+            max_cost_usd=max_cost_usd,
+            max_tokens=max_tokens,
+            max_minutes=max_minutes,
+            allow_unknown_prices=allow_unknown_prices,
+        )
+        run = await self.arena.executor.resume(run_id, self.team, budget)
+        return await self._executed(run, wait)
 
     async def _executed(self, run: Run, wait: bool) -> RunExecuted:
         if wait:
@@ -243,7 +264,7 @@ class RunOperations(RunWatchOperations):
             suite=suite,
             # A run that is named is found, archived or not.
             with_archived=archived or id_prefix is not None,
-            ids=_id_range(id_prefix) if id_prefix else None,
+            ids=paging.id_range(id_prefix, "run") if id_prefix else None,
             limit=limit + 1,
             before=paging.decode_moment(cursor),
         )
@@ -301,6 +322,10 @@ class RunOperations(RunWatchOperations):
         match: list[str] | None = None,
         trials: int | None = None,
         concurrency: int | None = None,
+        max_cost_usd: float | None = None,
+        max_tokens: int | None = None,
+        max_minutes: float | None = None,
+        allow_unknown_prices: bool | None = None,
     ) -> RunDetails:
         """Create a run, execute it to its end, and return it with the first page of results."""
         created = await self.create_run(
@@ -313,6 +338,10 @@ class RunOperations(RunWatchOperations):
             match=match,
             trials=trials,
             concurrency=concurrency,
+            max_cost_usd=max_cost_usd,
+            max_tokens=max_tokens,
+            max_minutes=max_minutes,
+            allow_unknown_prices=allow_unknown_prices,
         )
         await self.execute_run(created.run_id)
         return await self.run(created.run_id)
@@ -329,17 +358,6 @@ class RunOperations(RunWatchOperations):
             cursor = page.next_cursor
             if cursor is None:
                 return
-
-
-def _id_range(prefix: str) -> tuple[UUID, UUID]:
-    """The first and the last possible id that begins with `prefix`; dashes do not count."""
-    digits = prefix.replace("-", "").lower()
-    if not MIN_PREFIX_DIGITS <= len(digits) <= 32 or not set(digits) <= set(hexdigits):
-        raise InvalidInput(
-            f"{prefix!r} is not the beginning of a run's id: at least {MIN_PREFIX_DIGITS} of its "
-            "hex digits are needed"
-        )
-    return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
 
 
 def _cursor_behind(run: Run) -> str:

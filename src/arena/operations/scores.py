@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -20,6 +20,8 @@ from arena.fields import (
     VersionFilter,
     split_agent,
 )
+from arena.models.message import Message, Role
+from arena.models.step import MAX_STEPS, Step
 from arena.models.usage import Usage, priced
 from arena.operations import paging
 from arena.operations.operation import OperationGroup, get, post
@@ -28,12 +30,14 @@ from arena.scoring.board import BoardFilter, Leaderboard, Recalculated
 from arena.scoring.comparison import Comparison
 from arena.scoring.history import (
     Execution,
+    ExecutionDetails,
     ExecutionsReported,
     ExecutionStatus,
     FeedbackCreated,
     FeedbackList,
     Source,
     Subject,
+    Transcript,
 )
 from arena.scoring.matrix import Matrix, Standing
 from arena.scoring.pareto import Pareto
@@ -46,11 +50,32 @@ Dollars = Annotated[float | None, Field(ge=0, le=10**9, allow_inf_nan=False)]
 AgentNames = Annotated[
     str, Field(max_length=4000, examples=["qa-web-manager@1.0.0,qa-mobile-manager@1.0.0"])
 ]
+ExecutionName = Annotated[
+    str, Field(min_length=1, max_length=200, description="Its id, or its idempotency key.")
+]
 
 ComparedSuite = Annotated[
     NameFilter,
     Field(description="Default: one that most of the agents have a run on."),
 ]
+
+
+class MessageReport(Request):
+    """One message of a conversation with an agent."""
+
+    role: Role
+    content: str
+
+
+class StepReport(Request):
+    """One tool call of an agent."""
+
+    tool: str = Field(min_length=1, max_length=1000)
+    arguments: Any = None
+    result: Any = None
+    error: str | None = None
+    time: Moment | None = None
+    turn: int | None = Field(default=None, ge=1)
 
 
 class ExecutionReport(Request):
@@ -73,6 +98,13 @@ class ExecutionReport(Request):
     cost_usd: Dollars = None
     duration_seconds: Dollars = None
     finished_at: Moment | None = Field(default=None, description="Default: now.")
+    messages: list[MessageReport] | None = Field(
+        default=None, max_length=1000, description="What the user said and the agent replied."
+    )
+    steps: list[StepReport] | None = Field(
+        default=None, max_length=MAX_STEPS, description="The tools that the agent called, in order."
+    )
+    output: str | None = Field(default=None, description="The answer. Default: the last message.")
 
 
 class ScoreOperations(OperationGroup):
@@ -151,6 +183,16 @@ class ScoreOperations(OperationGroup):
             for one, execution in zip(executions, priced, strict=True)
         ]
         return await self.arena.scores.report_executions(self.team, batch)
+
+    @get(
+        "/api/benchmarks/executions/{execution_id}",
+        id="get_execution",
+        tag="scores",
+        errors=(404,),
+    )
+    async def execution(self, execution_id: ExecutionName) -> ExecutionDetails:
+        """One execution, with what its report says about it."""
+        return await self.arena.scores.execution(self.team, execution_id)
 
     @get("/api/benchmarks/leaderboard", id="get_leaderboard", tag="scores")
     async def leaderboard(
@@ -316,7 +358,19 @@ def _execution(report: ExecutionReport) -> Execution:
         usage=priced(usage),
         duration_seconds=report.duration_seconds,
         idempotency_key=report.idempotency_key,
+        transcript=_transcript(report),
     )
+
+
+def _transcript(report: ExecutionReport) -> Transcript | None:
+    if report.messages is None and report.steps is None and report.output is None:
+        return None
+    steps = [Step(**one.model_dump()) for one in report.steps or ()]
+    return Transcript(
+        messages=tuple(Message(**one.model_dump()) for one in report.messages or ()),
+        steps=tuple(steps),
+        output=report.output,
+    ).storable()
 
 
 def _subjects(agents: str, team: str) -> list[Subject]:

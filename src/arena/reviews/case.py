@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from arena.errors import InvalidInput
 from arena.evaluation.evaluate import checklists
 from arena.evaluation.reading import read_standard_document
 from arena.evaluation.resources import PartPath
 from arena.evaluation.standard import Checklist
+from arena.evaluation.submission import submission_document, submission_from
 from arena.evaluation.verdict import ItemAnswer, Submission
 from arena.reviews.agreement import ReviewAgreement, agreement_of
 from arena.reviews.review import (
@@ -43,12 +45,24 @@ class NewReview:
     """None means now."""
 
     @property
+    def whole_submission(self) -> dict[str, Any] | None:
+        """All of the submission as it is stored; None if its text is all of it."""
+        return None if self.submission.is_plain else submission_document(self.submission)
+
+    @property
     def item_count(self) -> int:
         """The number of items; an error if there are none."""
         lists = checklists(read_standard_document(self.standard))
         if not lists:
             raise InvalidInput("the standard has no checklist: there is nothing to review")
         return sum(len(checklist.items) for checklist in lists.values())
+
+
+def submission_in(row: Any) -> Submission:
+    """The submission in a row of the table of reviews."""
+    if row.whole_submission is not None:
+        return submission_from(row.whole_submission)
+    return Submission(output=row.submission, language=row.language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +72,13 @@ class ReviewCase:
     details: ReviewDetails
     document: Mapping[str, object]
     """The standard as a document."""
+    submission: Submission
+    """All of what is to be judged."""
 
     @property
     def review(self) -> Review:
         """The review itself."""
         return self.details.review
-
-    @property
-    def submission(self) -> Submission:
-        """The submission to be judged."""
-        return Submission(output=self.details.submission, language=self.details.language)
 
     @property
     def decided(self) -> Mapping[PartPath, Sequence[ItemAnswer]]:

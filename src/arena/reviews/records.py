@@ -30,6 +30,7 @@ from arena.reviews.case import (
     items_of,
     place_of,
     reviewers_agree,
+    submission_in,
 )
 from arena.reviews.review import (
     Review,
@@ -73,6 +74,7 @@ async def get_case(
         answers = await _answers(connection, review_id, history=history)
     # After the transaction: reading a large standard takes a while.
     items = items_of(checklists(await read_document(row.standard)), answers)
+    submission = submission_in(row)
     details = ReviewDetails(
         review=to_review(row),
         prompt=row.prompt,
@@ -81,9 +83,11 @@ async def get_case(
         truncated=row.is_truncated,
         items=items,
         agreement=reviewers_agree(items),
+        messages=submission.messages,
+        steps=submission.steps,
         standard=row.standard,
     )
-    return ReviewCase(details=details, document=row.standard)
+    return ReviewCase(details=details, document=row.standard, submission=submission)
 
 
 @shielded
@@ -218,6 +222,7 @@ def _new_row(new: NewReview) -> dict[str, object]:
         "standard": dict(new.standard),
         "submission": new.submission.output,
         "language": new.submission.language,
+        "whole_submission": new.whole_submission,
         "is_truncated": new.is_truncated,
         "reviewers_needed": new.reviewers_needed,
         "rule": RULE,

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
+from arena.models.message import Message
+from arena.models.step import Step
 from arena.reviews.agreement import ReviewAgreement
 
 ItemPlace = Annotated[
@@ -132,6 +134,10 @@ class ReviewDetails:
     """Whether the agent's output was truncated."""
     items: Sequence[ReviewItem]
     agreement: ReviewAgreement
+    messages: Sequence[Message] = ()
+    """The whole conversation, of which the submission is the last reply."""
+    steps: Sequence[Step] = ()
+    """The tools that the agent called."""
     standard: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The whole standard, of which the checklist may be a part."""
 

@@ -21,12 +21,13 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from arena.catalog.loader import IDENTIFIER, Label, SuiteName
+from arena.catalog.keys import TEST_ID, Label, SuiteName
 from arena.content.canonical import canonical, read_canonical
 from arena.content.errors import NotCanonical
 from arena.documents.problem import KeyPath
 from arena.documents.validation import dotted, faults_of
 from arena.errors import InvalidInput
+from arena.fields import MAX_TEST_ID
 from arena.runs.run import Result, Run
 
 KIND = "arena.run/1"
@@ -37,7 +38,7 @@ NUL = b"\\u0000"
 
 Part = TypeVar("Part")
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-TestId = Annotated[str, Field(pattern=IDENTIFIER, max_length=50)]
+TestId = Annotated[str, Field(pattern=TEST_ID, max_length=MAX_TEST_ID)]
 Count = Annotated[int, Field(ge=1, le=MAX_LINES)]
 
 

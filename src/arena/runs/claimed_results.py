@@ -8,13 +8,15 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from arena.agents.connector import MAX_OUTPUT_BYTES
-from arena.catalog.loader import NOT_BLANK
+from arena.catalog.keys import NOT_BLANK
 from arena.catalog.test import Test
+from arena.evaluation.standard import MAX_TURNS
 from arena.fields import MAX_NAME_LENGTH
 from arena.models.step import BadSteps, as_json, kept_steps, read_steps
 from arena.runs.bundle import Bundle, Header, InvalidBundle, ResultLine, first_fault, read_line
 from arena.runs.claimed_tests import CLOCK_SKEW, ClaimedTests, read_chunks
 from arena.runs.run import Result, Run
+from arena.runs.verdicts import answered_in
 from arena.scoring.components import MICROPOINTS, share_score
 from arena.scoring.history import ExecutionStatus
 
@@ -26,6 +28,23 @@ MAX_NUMBER = 10**12
 MAX_MODEL_LENGTH = 200
 
 
+class PlayedUser(BaseModel, extra="forbid", strict=True):
+    """What is kept about a simulated user."""
+
+    model: Annotated[str, Field(max_length=MAX_MODEL_LENGTH)] | None
+    ended: Literal["finished", "max_turns", "agent_failed"]
+    turns: Annotated[int, Field(ge=0, le=MAX_TURNS)]
+    score: Annotated[float, Field(ge=0, le=100)]
+    findings: Annotated[list[dict[str, str | bool]], Field(max_length=MAX_TURNS)]
+    answers: Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+    input_tokens: Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None
+    output_tokens: Annotated[int, Field(ge=0, le=MAX_INTEGER)] | None
+    cost_usd: Annotated[float, Field(ge=0, le=MAX_NUMBER)] | None
+    judge_score: Annotated[float, Field(ge=0, le=100)] | None = None
+    judge_reason: str = ""
+    judge_error: str = ""
+
+
 class Output(BaseModel, extra="forbid", strict=True):
     """An answer, as a result has it."""
 
@@ -33,6 +52,7 @@ class Output(BaseModel, extra="forbid", strict=True):
     truncated: Literal[True] = True
     language: Annotated[str, Field(max_length=MAX_NAME_LENGTH)] = ""
     steps_problem: str = ""
+    user: PlayedUser | None = None
 
 
 async def read_results(bundle: Bundle) -> AsyncIterator[tuple[int, ResultLine]]:
@@ -153,11 +173,29 @@ def _contradiction(result: Result, test: Test) -> str | None:
         return f"points_earned is {result.points_earned:g}; the test is worth {test.points:g}"
     if result.passed and result.failure_reason is not None:
         return "it passed, so it can have no failure_reason"
+    if problem := _conversation_problem(result, test):
+        return problem
     if result.status is ExecutionStatus.COMPLETED:
         return _answer_problem(result)
-    if result.actual_output or result.steps or result.findings or result.passed or result.score:
+    has_steps = result.steps and not result.messages  # an earlier turn may have steps
+    if answered_in(result) or has_steps or result.findings or result.passed or result.score:
         return "it has no answer, so it can have neither steps nor a verdict"
     return "it has no answer, so it can have no record" if result.verdict_cid else None
+
+
+def _conversation_problem(result: Result, test: Test) -> str | None:
+    """What in the messages of a result does not fit its test or its answer."""
+    if test.turns is None and test.user is None:
+        return "it has messages, and its test is no conversation" if result.messages else None
+    said = [one.content for one in result.messages or () if one.role == "user"]
+    if test.turns is not None and tuple(said) != test.turns[: len(said)]:
+        return "its user does not say the turns of its test"
+    if result.status is ExecutionStatus.COMPLETED:
+        last = result.messages[-1] if result.messages else None
+        output = (result.actual_output or {}).get("output")
+        if last is None or (last.role, last.content) != ("assistant", output):
+            return "its answer is not the last message of its conversation"
+    return None
 
 
 def _outside(result: Result) -> str | None:

@@ -6,6 +6,7 @@ of the suite here, counters, points and scores in `claimed_results.py`. Whether 
 their answers is checked in `replaying.py`.
 """
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,12 +16,22 @@ from pydantic import BaseModel, Field, ValidationError
 
 from arena import clock
 from arena.agents.agent import ID_PATTERN, VERSION_PATTERN
-from arena.catalog.loader import PATTERNS, FileKeys, TestKeys, Word
+from arena.catalog.catalog import Catalog
+from arena.catalog.keys import PATTERNS, TEST_ID, FileKeys, TestKeys, Word
 from arena.catalog.suite import KnownVersion, short_version
-from arena.catalog.test import DECIDING_FIELDS, FIELDS, LATER_FIELDS, Test, fingerprint_of
-from arena.errors import InvalidInput
+from arena.catalog.test import (
+    ACTING_FIELDS,
+    DECIDING_FIELDS,
+    FIELDS,
+    LATER_FIELDS,
+    Test,
+    fingerprint_of,
+)
+from arena.catalog.tool_reading import check_tools
+from arena.errors import Conflict, InvalidInput
 from arena.evaluation.request_limits import read_request, refuse_large
-from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH
+from arena.evaluation.standard import TestCases, leaves
+from arena.fields import MAX_NAME_LENGTH, MAX_TEST_ID, MAX_VERSION_LENGTH
 from arena.pools.effort import BYTES_PER_VALUE
 from arena.pools.workers import TooMuchWork, off_loop
 from arena.runs.bundle import (
@@ -34,6 +45,7 @@ from arena.runs.bundle import (
     read_line,
 )
 from arena.runs.run import Run, RunStatus
+from arena.workspaces.description import read_workspace
 
 CHUNK_BYTES = 512 * 1024
 """Of the lines that are read together."""
@@ -108,7 +120,7 @@ async def check_tests(bundle: Bundle) -> ClaimedTests:
                 )
             _check_other(f"line {number + 1}", header, other)
             others[other.id] = other.other_test
-    unproved = len(suite.manifest) - len(by_id) - len(others)
+    unproved = suite.size - len(by_id) - len(others)
     return ClaimedTests(
         by_id=by_id,
         suite=suite,
@@ -176,6 +188,7 @@ def _read_test(number: int, line: bytes) -> ClaimedTest:
         word = "needs the key" if missing else "has the unknown key"
         raise InvalidBundle(f"{place}: a test {word} {names}")
     keys = {name: value for name, value in body.items() if name != "category"}
+    keys["id"] = _plain_id(place, body["id"])
     keys["timeout"] = keys.pop("timeout_seconds")
     quarantine = {"until": keys.pop("quarantined_until", None)}
     if reason := keys.pop("quarantine_reason", None):
@@ -190,11 +203,24 @@ def _read_test(number: int, line: bytes) -> ClaimedTest:
     test = Test.from_json(body)
     try:
         refuse_large("the test", body)
+        if body.get("tools") is not None:
+            check_tools(body["tools"])
+        if body.get("workspace") is not None:
+            read_workspace(body["workspace"])
         _ = test.standard  # as strict as a file
         read_request(test.document)
     except InvalidInput as error:
         raise InvalidBundle(f"{place}: {test.id}: {error.message}") from None
     return ClaimedTest(test=test, trials=read.trials)
+
+
+def _plain_id(place: str, test_id: object) -> object:
+    """The id without the row of a data set, which no file has."""
+    if not isinstance(test_id, str) or "[" not in test_id:
+        return test_id
+    if len(test_id) > MAX_TEST_ID or re.match(TEST_ID, test_id) is None:
+        raise InvalidBundle(f"{place}: id: must be like id[row], at most {MAX_TEST_ID} characters")
+    return test_id.partition("[")[0]
 
 
 def _check_test(
@@ -221,7 +247,7 @@ def _check_test(
 def _check_other(place: str, header: Header, other: OtherTestLine) -> None:
     """Refuse a test that does not show that it is for other agents."""
     body, where = other.other_test, f"{place}: {other.id}"
-    if body.keys() != set(DECIDING_FIELDS):
+    if set(DECIDING_FIELDS) != body.keys() - set(ACTING_FIELDS):
         raise InvalidBundle(f"{where}: must have exactly the keys {', '.join(DECIDING_FIELDS)}")
     if header.suite.manifest.get(other.id) != fingerprint_of(body):
         raise InvalidBundle(f"{where}: not the test of the suite's manifest")
@@ -230,3 +256,20 @@ def _check_other(place: str, header: Header, other: OtherTestLine) -> None:
         raise InvalidBundle(
             f"{where}: it applies to the agent {header.run.agent_id}, but is not in the run"
         )
+
+
+def refuse_sealed(tests: Sequence[Test], catalog: Catalog) -> None:
+    """Refuse pushed tests with hidden cases that are not among the server's own tests.
+
+    A verdict shows the hidden cases: a team could push the commitments of somebody else's standard
+    and have them opened with the private parts on this server.
+    """
+    for test in tests:
+        sealed = (leaf for leaf in leaves(test.standard) if isinstance(leaf, TestCases))
+        own = catalog.by_id.get(test.id)
+        is_own = own is not None and own.fingerprint == test.fingerprint
+        if not is_own and any(leaf.sealed for leaf in sealed):
+            raise Conflict(
+                f"test {test.id} has sealed cases and is not a test of this server: the run "
+                "cannot be executed again here"
+            )

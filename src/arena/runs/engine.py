@@ -9,29 +9,32 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID, uuid4
 
 from arena import clock
 from arena.agents.agent import AgentDefinition
-from arena.agents.connector import Question
 from arena.catalog.test import Test
 from arena.errors import AgentFault, AgentTimedOut, ArenaError, InfrastructureError
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources, ReviewNeeded
 from arena.evaluation.standard import is_graded
-from arena.evaluation.verdict import Submission
+from arena.evaluation.submission import seen_by
 from arena.feed import Feed
+from arena.models.budget import BudgetExceeded, check, current_meter, metered
 from arena.models.usage import Usage
+from arena.runs.budget import meter_of
 from arena.runs.item import Executed, Item
+from arena.runs.performed import Performed
+from arena.runs.performing import perform
 from arena.runs.records.lease import LostLease, release, renew
 from arena.runs.records.results import add_error, add_results, pending_page
 from arena.runs.records.rows import get_run
 from arena.runs.records.runs import finish
 from arena.runs.run import Result, Run, RunError
-from arena.runs.session import AgentSession, AgentSessions, NotExecuted, Reply
+from arena.runs.session import AgentSession, AgentSessions, NotExecuted
 from arena.runs.verdicts import Recorder, judged_fields
 from arena.sandbox.errors import LanguageRefused
 from arena.scoring.history import ExecutionStatus
@@ -86,16 +89,17 @@ class Engine:
 
         If `known` is not empty, it has the tests of the run, which are not read again then.
         """
-        with working_for(run.team_id):
+        with working_for(run.team_id), metered(meter_of(run)):
             return await self._execute(run, agent, known)
 
     async def _execute(self, run: Run, agent: AgentDefinition, known: Sequence[Test]) -> Run:
         execution = RunExecution(self, run, agent, known)
-        error_message: str | None = None
+        error_message, is_exceeded = None, False
         try:
             try:
                 await execution.execute()
-                error_message = execution.last_error
+                error_message = execution.exceeded or execution.last_error
+                is_exceeded = execution.exceeded is not None
             except (GiveUp, InfrastructureError) as error:
                 error_message = str(error)
             except LostLease:
@@ -104,13 +108,20 @@ class Engine:
                 # The edge of a run: a bug must end it, or its watchers would wait for ever.
                 log.exception("run %s stopped", run.id)
                 error_message = f"internal error: {str(_first(error)).splitlines()[0]}"
-            return await finish(self.database, run.id, self.token, error_message)
+            return await finish(
+                self.database,
+                run.id,
+                self.token,
+                error_message,
+                is_exceeded=is_exceeded,
+                spent=execution.spent,
+            )
         except LostLease:
             # Cancelled, or taken over: the database has the truth.
             return await get_run(self.database, run.id, None)
         except asyncio.CancelledError:
             with contextlib.suppress(LostLease, InfrastructureError):
-                await release(self.database, run.id, self.token)
+                await release(self.database, run.id, self.token, execution.spent)
             raise
         finally:
             self.notify(run)
@@ -139,6 +150,14 @@ class RunExecution:
         self._errors = 0
         """Items in a row that could not be executed."""
         self.last_error: str | None = None
+        self.exceeded: str | None = None
+        """Which limit of the budget was reached before the last item."""
+        self._meter = current_meter()
+
+    @property
+    def spent(self) -> Mapping[str, object]:
+        """The column of what a run with a budget has spent; empty without one."""
+        return {} if self._meter is None else {"spent": self._meter.spent.as_json()}
 
     async def execute(self) -> None:
         """Execute every pending item and write every result."""
@@ -177,17 +196,25 @@ class RunExecution:
         return self._page.popleft() if self._page else None
 
     async def _work(self, session: AgentSession) -> None:
-        """Take an item, ask, judge, record; until no item is left."""
+        """Take an item, ask, judge, record; until no item is left, or the budget is spent."""
         while (item := await self._take()) is not None:
             try:
+                check()
                 result = await execute_item(
                     session, self._run.id, item, self._engine.resources, self._engine.recorder
                 )
             except NotExecuted as error:
                 await self._record_error(item, error)
+            except BudgetExceeded as error:
+                # The item stays pending. The other workers end what they have begun, and see it.
+                self.exceeded = str(error)
+                return
             else:
                 self._errors = 0
                 await self._writer.add(Executed(test=item.test, result=result))
+                if self._meter is not None:
+                    # At once: what is paid for must not be paid again if this process is killed.
+                    await self._writer.flush()
 
     async def _record_error(self, item: Item, error: NotExecuted) -> None:
         """Record an item that could not be executed; give up if it is not the only one."""
@@ -204,14 +231,14 @@ class RunExecution:
     async def _write(self, batch: list[Executed]) -> None:
         engine = self._engine
         await add_results(
-            engine.database, self._run.id, engine.token, batch, engine.reviewers_needed
+            engine.database, self._run.id, engine.token, batch, engine.reviewers_needed, self.spent
         )
         engine.notify(self._run)
 
     async def _keep_renewing(self, done: asyncio.Event) -> None:
         while not done.is_set():
             await _pause(RENEW_SECONDS, done)
-            await renew(self._engine.database, self._run.id, self._engine.token)
+            await renew(self._engine.database, self._run.id, self._engine.token, self.spent)
 
 
 async def execute_item(
@@ -226,16 +253,12 @@ async def execute_item(
     Raises `NotExecuted` if the infrastructure failed.
     """
     test = item.test
-    question = Question(
-        id=f"{run_id}:{test.id}:{item.trial}",
-        prompt=test.prompt,
-        timeout_seconds=test.timeout_seconds,
-    )
-    reply = await session.ask(question)
-    if isinstance(reply.outcome, AgentFault):
-        return _failed_result(item, reply, reply.outcome)
-    submission = Submission(output=reply.outcome.output, language=reply.outcome.language)
+    performed = await perform(session, run_id, item, resources)
+    whole = performed.submission
+    if whole is None:
+        return _failed_result(item, performed)
     standard, cid = test.standard, None
+    submission = seen_by(standard, whole)
     try:
         verdict = await evaluate(standard, submission, resources)
         # Not for a plain validator: its verdict follows from the answer and the frozen test, both
@@ -243,27 +266,29 @@ async def execute_item(
         if recorder is not None and is_graded(standard):
             cid = await recorder.keep(test.document, submission, verdict)
     except ReviewNeeded:
-        return _new_result(item, reply, AWAITING)
+        return _new_result(item, performed, AWAITING)
     except LanguageRefused as error:
         # Not a verdict: nothing was run. The test is failed, because the answer cannot be used.
-        return _new_result(item, reply, _failed_fields(error))
+        return _new_result(item, performed, _failed_fields(error))
     except InfrastructureError as error:
         # The agent has answered; asking again would not fix the judge or the sandbox.
-        raise NotExecuted(reply.attempts, error) from error
-    return _new_result(item, reply, judged_fields(test, verdict), verdict_cid=cid)
+        raise NotExecuted(performed.reply.attempts, error) from error
+    return _new_result(item, performed, judged_fields(test, verdict), verdict_cid=cid)
 
 
 def _new_result(
     item: Item,
-    reply: Reply,
+    performed: Performed,
     judged: dict[str, Any],
     *,
     status: ExecutionStatus = ExecutionStatus.COMPLETED,
     verdict_cid: str | None = None,
 ) -> Result:
     """The result of an item; `judged` has the fields that a verdict decides."""
-    test, answer = item.test, reply.outcome
-    usage, output, steps = Usage(), None, None
+    test, reply = item.test, performed.reply
+    answer = reply.outcome
+    usage, output = Usage(), None
+    steps = list(performed.steps) or None
     if not isinstance(answer, AgentFault):
         usage = answer.usage
         steps = list(answer.steps) if answer.steps else None
@@ -274,6 +299,8 @@ def _new_result(
             output["language"] = answer.language
         if answer.steps_problem:
             output["steps_problem"] = storable(answer.steps_problem)
+    if performed.user is not None:
+        output = {**(output or {}), "user": performed.user}
     return Result(
         id=uuid4(),
         sequence=0,
@@ -284,6 +311,8 @@ def _new_result(
         points_possible=test.points,
         actual_output=output,
         steps=steps,
+        messages=list(performed.messages) or None,
+        workspace=performed.workspace,
         duration_seconds=round(reply.duration_seconds, 6),
         attempts=reply.attempts,
         input_tokens=usage.input_tokens,
@@ -296,11 +325,13 @@ def _new_result(
     )
 
 
-def _failed_result(item: Item, reply: Reply, fault: AgentFault) -> Result:
+def _failed_result(item: Item, performed: Performed) -> Result:
     """The result of an item that the agent did not answer."""
+    fault = performed.reply.outcome
+    assert isinstance(fault, AgentFault)
     timed_out = isinstance(fault, AgentTimedOut)
     status = ExecutionStatus.TIMEOUT if timed_out else ExecutionStatus.FAILED
-    return _new_result(item, reply, _failed_fields(fault), status=status)
+    return _new_result(item, performed, _failed_fields(fault), status=status)
 
 
 def _failed_fields(error: ArenaError) -> dict[str, Any]:

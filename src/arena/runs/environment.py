@@ -13,13 +13,14 @@ from arena import __version__
 from arena.agents.agent import AgentDefinition
 from arena.agents.spec import CommandSpec, PythonSpec
 from arena.catalog.test import Test
+from arena.catalog.tests import with_different
 
 if TYPE_CHECKING:
     from arena.settings import Settings
 
 MAX_PROGRAM_BYTES = 16 * 1024 * 1024
 """A larger file beside an agent is not part of its digest: it is data, not a program."""
-COMPOSED = frozenset({"all_of", "any_of", "not", "judge_prompt", "checklist"})
+COMPOSED = frozenset({"all_of", "any_of", "not", "reply", "judge_prompt", "checklist"})
 """Validations whose standard may need a model."""
 
 
@@ -38,7 +39,10 @@ def environment_of(
 ) -> dict[str, Any]:
     """The environment of a new run, as stored with it."""
     limits = agent.limits
-    return {
+    has_user = any(test.user is not None for test in tests)
+    # Only where there is one, so that other runs differ in nothing from earlier ones.
+    user = {"user": settings.user_model} if has_user else {}
+    return user | {
         "arena": __version__,
         "agent_file": agent_digest(agent),
         "connector": agent.connector.type,
@@ -87,7 +91,8 @@ def agent_digest(agent: AgentDefinition) -> str | None:
 
 def judge_models(settings: "Settings", tests: Sequence[Test]) -> list[str] | None:
     """The models that judge some of the tests, by name; None if no model judges."""
-    if not any(test.validation in COMPOSED for test in tests):
+    kinds = with_different(tests, "validation", "turns")
+    if not any(test.validation in COMPOSED for test in kinds):
         return None
     # Imported here: most runs need no judge.
     from arena.evaluation.request_limits import judge_prompts
@@ -125,7 +130,7 @@ def _programs(agent: AgentDefinition) -> Iterator[Path]:
 
 
 def _timeouts(tests: Sequence[Test]) -> str:
-    seconds = {test.timeout_seconds for test in tests}
+    seconds = {test.timeout_seconds for test in with_different(tests, "timeout")}
     low, high = min(seconds, default=0), max(seconds, default=0)
     return f"{low} s" if low == high else f"{low} to {high} s"
 

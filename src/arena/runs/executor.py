@@ -1,6 +1,7 @@
 """Creates, starts, resumes and cancels runs, and takes people's verdicts on their results."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -15,10 +16,13 @@ from arena.catalog.live import LiveCatalog
 from arena.catalog.selection import check_tags, described, selected
 from arena.catalog.suite import Suite
 from arena.catalog.test import Test
+from arena.catalog.tests import joined, parts_of, with_ids
 from arena.errors import Conflict, InvalidInput, NotFound
-from arena.evaluation.standard import TestCases, leaves
 from arena.evaluation.verdict import Verdict
+from arena.models.budget import Budget
 from arena.project import OWN_SUITE
+from arena.runs.abilities import check_abilities
+from arena.runs.budget import larger_budget, new_budget, unpriced_models
 from arena.runs.engine import Engine
 from arena.runs.environment import agent_digest, environment_of
 from arena.runs.owner import Owner
@@ -68,10 +72,7 @@ class RunExecutor:
         self._owner = owner
         self._tasks: dict[UUID, asyncio.Task[Run]] = {}
         self._created: tuple[UUID | None, Sequence[Test]] = (None, ())
-        """The newest run created here, with its tests.
-
-        Most runs are started right after they are created: their tests are then not read again.
-        """
+        """The newest run created here, with its tests, which are then not read again."""
         self._left_alone: set[UUID] = set()
         """Interrupted runs that cannot be resumed here (unknown agent), each logged once."""
 
@@ -82,7 +83,8 @@ class RunExecutor:
         rerun = await self._rerun(request)
         suite = await self._suite(catalog, agent, request, rerun)
         tests = _chosen(catalog, agent, request, suite.name, rerun)
-        environment = environment_of(self._settings, agent, tests, request.concurrency)
+        check_abilities(agent, tests, self._settings)
+        environment = await self._environment(agent, tests, request.concurrency)
         new = NewRun(
             team_id=request.team_id,
             agent_id=agent.id,
@@ -94,10 +96,19 @@ class RunExecutor:
             category=request.category,
             agent_digest=environment["agent_file"],
             environment=environment,
+            budget=new_budget(self._settings, environment, request.budget),
         )
         run = await create_run(self._database, new, tests, suite)
-        self._created = run.id, tests
+        self._created = run.id, tests if isinstance(tests, tuple) else ()
+        if not isinstance(tests, tuple):
+            gc.collect()  # rows of data are not kept, but nothing else would collect what is left
         return run
+
+    async def _environment(
+        self, agent: AgentDefinition, tests: Sequence[Test], concurrency: int | None
+    ) -> dict[str, Any]:
+        found = environment_of(self._settings, agent, tests, concurrency)
+        return found | await unpriced_models(self._settings, agent, found)
 
     async def suite_of(self, request: RunRequest) -> Suite:
         """The suite that a run with this request is of."""
@@ -134,9 +145,12 @@ class RunExecutor:
         source = await completed_run(self._database, run_id, team_id, "executed again")
         agent = self._registry.find(source.agent_id, source.agent_version)
         tests = [test async for test, _ in frozen_tests(self._database, run_id)]
+        check_abilities(agent, tests, self._settings)
         if source.provenance is Provenance.REPORTED and self._settings.tokens:
-            _refuse_sealed(tests, self._catalog.current)
-        environment = environment_of(self._settings, agent, tests, source.concurrency)
+            from arena.runs.claimed_tests import refuse_sealed  # few runs are pushed and repeated
+
+            refuse_sealed(tests, self._catalog.current)
+        environment = await self._environment(agent, tests, source.concurrency)
         new = NewRun(
             team_id=team_id,
             agent_id=agent.id,
@@ -149,6 +163,7 @@ class RunExecutor:
             source_run_id=source.id,
             agent_digest=environment["agent_file"],
             environment=environment,
+            budget=new_budget(self._settings, environment),
         )
         suite = await version_of_run(self._database, source)
         return await create_run(self._database, new, tests, suite)
@@ -167,7 +182,7 @@ class RunExecutor:
         tests = catalog.for_agent(agent.id, test_ids=frozenset(ids) or None)
         # A tag, a pattern or a failure may be of one suite only, whichever is the default.
         tests = _met(tests, request, rerun) or tests
-        suites = list(dict.fromkeys(test.suite for test in tests))
+        suites = list(dict.fromkeys(part.suite for part in parts_of(tests)))
         if len(suites) < 2:
             # Without any, `_chosen` says why; it needs a suite to look into.
             return suites[0] if suites else next(iter(catalog.suite_names), OWN_SUITE)
@@ -189,9 +204,13 @@ class RunExecutor:
         agent = self._registry.find(run.agent_id, run.agent_version)
         return await self._begin(claim(self._database, run_id, self._owner.token), agent)
 
-    async def resume(self, run_id: UUID, team_id: str) -> Run:
-        """Resume a run that was interrupted or that an infrastructure error stopped."""
-        return await self._take_over(await get_run(self._database, run_id, team_id))
+    async def resume(self, run_id: UUID, team_id: str, budget: Budget | None = None) -> Run:
+        """Resume a run that was interrupted, or stopped by an infrastructure error or its budget.
+
+        `budget` names the limits that change.
+        """
+        run = await get_run(self._database, run_id, team_id)
+        return await self._take_over(run, larger_budget(run, budget))
 
     async def resume_interrupted(self) -> list[Run]:
         """Resume every run without an executor; those that cannot be resumed are logged."""
@@ -286,7 +305,7 @@ class RunExecutor:
                 self._left_alone.add(run.id)
         return resumed
 
-    async def _take_over(self, run: Run) -> Run:
+    async def _take_over(self, run: Run, budget: dict[str, Any] | None = None) -> Run:
         agent = self._registry.find(run.agent_id, run.agent_version)
         if run.status is RunStatus.RUNNING and run.id in self._tasks:
             # Even if its lease has expired: the old and the new execution would share the token of
@@ -294,7 +313,8 @@ class RunExecutor:
             raise Conflict(f"run {run.id} is being executed, it cannot be resumed")
         lease = await lease_of(self._database, run.id)
         dead = lease if lease and self._owner.is_gone(lease) else None
-        return await self._begin(take_over(self._database, run.id, self._owner.token, dead), agent)
+        token = self._owner.token
+        return await self._begin(take_over(self._database, run.id, token, dead, budget), agent)
 
     @shielded
     async def _begin(self, claimed: Awaitable[Run], agent: AgentDefinition) -> Run:
@@ -333,27 +353,10 @@ class RunExecutor:
 def _checked_suite(catalog: Catalog, suite: str, test_ids: Iterable[str]) -> str:
     """The suite that a request names, if its tests are of it."""
     for test_id in test_ids:
-        own = catalog.test(test_id).suite
+        own = catalog.named(test_id).suite
         if own != suite:
             raise InvalidInput(f"the test {test_id!r} is of the suite {own!r}, not of {suite!r}")
     return catalog.suite(suite).name
-
-
-def _refuse_sealed(tests: Sequence[Test], catalog: Catalog) -> None:
-    """Refuse pushed tests with hidden cases that are not among the server's own tests.
-
-    A verdict shows the hidden cases: a team could push the commitments of somebody else's standard
-    and have them opened with the private parts on this server.
-    """
-    for test in tests:
-        sealed = (leaf for leaf in leaves(test.standard) if isinstance(leaf, TestCases))
-        own = catalog.by_id.get(test.id)
-        is_own = own is not None and own.fingerprint == test.fingerprint
-        if not is_own and any(leaf.sealed for leaf in sealed):
-            raise Conflict(
-                f"test {test.id} has sealed cases and is not a test of this server: the run "
-                "cannot be executed again here"
-            )
 
 
 def _chosen(
@@ -369,8 +372,7 @@ def _chosen(
     """
     check_tags(request.tags, catalog.tests)
     for test_id in request.test_ids:
-        if test_id not in catalog.by_id:
-            raise NotFound.among("test", test_id, catalog.by_id)
+        catalog.named(test_id)
     tests = catalog.for_agent(
         agent.id,
         category=request.category,
@@ -392,4 +394,7 @@ def _met(
 ) -> Sequence[Test]:
     """The tests that meet the tags and patterns of a request, and are to be run again."""
     met = selected(tests, tags=request.tags, match=request.match)
-    return met if rerun is None else tuple(test for test in met if test.id in rerun)
+    if rerun is None:
+        return met
+    found = (with_ids(part, rerun) for part in parts_of(met))
+    return joined(part for part in found if part is not None)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from arena import __version__, clock
 from arena.catalog.suite import KnownVersion
-from arena.catalog.test import DECIDING_FIELDS, Test
+from arena.catalog.test import Test, deciding_of
 from arena.content.errors import ContentCorrupt, ContentMissing
 from arena.content.reading import reading
 from arena.errors import Conflict
@@ -133,8 +133,7 @@ class Pushing:
             if body is None and test is not None and test.fingerprint == fingerprint:
                 body = dict[str, Any](test.as_json())
             if body is not None and agent_id not in (body["agents"] or (agent_id,)):
-                deciding = {name: body[name] for name in DECIDING_FIELDS}
-                found.append(OtherTestLine(id=test_id, other_test=deciding))
+                found.append(OtherTestLine(id=test_id, other_test=deciding_of(body)))
         return found
 
     async def receive(self, team_id: str, data: bytes) -> Run:

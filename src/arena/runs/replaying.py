@@ -17,8 +17,10 @@ from arena.content.errors import ContentMissing
 from arena.content.tree import cut
 from arena.errors import InfrastructureError
 from arena.evaluation.evaluate import CHECKABLE, MAX_EFFORT, evaluate
+from arena.evaluation.grader import Grader, Packaged
 from arena.evaluation.record import NotARecord, Record, read_record
-from arena.evaluation.standard import Standard, TestCases, is_graded, leaves
+from arena.evaluation.standard import Standard, TestCases, VerifyFiles, is_graded, leaves
+from arena.evaluation.submission import seen_by, submission_bytes
 from arena.evaluation.validators import Validator
 from arena.evaluation.verdict import Submission, Verdict
 from arena.evaluation.verify import verify
@@ -26,6 +28,7 @@ from arena.pools.effort import BYTES_PER_VALUE
 from arena.pools.workers import TooMuchWork, off_loop
 from arena.runs.bundle import InvalidBundle, ResultLine
 from arena.runs.claimed_results import is_same_number
+from arena.runs.verdicts import answered_in, submission_of
 
 if TYPE_CHECKING:
     from arena.content.ports import ContentStore
@@ -36,6 +39,7 @@ MAX_SLOW_SECONDS = 300.0
 """Of all slow replays of one push: code, patterns, long texts. More are taken as recorded."""
 
 NO_ANSWER = "no answer"
+FILES = "files are not part of a pushed run"
 JUDGED = "judged by models or people"
 TOO_MANY = "over the limit of this server"
 NOT_HERE = "could not be replayed here"
@@ -68,12 +72,11 @@ class Replay:
         """Judge an answer again; an error if the verdict does not follow from it."""
         result = line.result
         where = f"{place}: {test.id}, trial {result.trial}"
-        if result.actual_output is None:
+        if not answered_in(result):
             self.not_replayed[NO_ANSWER] += 1
             return Replayed(verdict=None)
-        output = result.actual_output
-        submission = Submission(output=output["output"], language=output.get("language"))
         standard = self._standard(test)
+        submission = seen_by(standard, submission_of(result))
         if line.record is not None:
             return await self._check_record(where, test, standard, submission, line)
         if is_graded(standard):
@@ -112,14 +115,17 @@ class Replay:
         line: ResultLine,
     ) -> Replayed:
         """Verify a record: that it is of this test and answer, and that it holds."""
+        is_plain, has_files = submission.is_plain, line.result.workspace is not None
         contents = (
             canonical(test.document),
-            submission.output.encode(),
+            submission.output.encode() if is_plain else submission_bytes(submission),
             cast(str, line.record).encode(),
         )
         held = _Contents.of(*contents)
         record = await _read_record(where, contents[2])
         standard_cid, submission_cid, record_cid = held.cids
+        if has_files:  # the bundle has no files, so that only the record knows the submission
+            submission_cid, contents = record.submission_cid, (contents[0], contents[2])
         if record_cid != line.result.verdict_cid:
             raise InvalidBundle(f"{where}: the record is not the one that verdict_cid names")
         about = (record.standard_cid, record.submission_cid, record.language)
@@ -127,6 +133,9 @@ class Replay:
             raise InvalidBundle(f"{where}: the record is of another standard or another answer")
         _refuse_other(where, line, record.verdict)
         kept = Replayed(verdict=record.verdict, contents=contents)
+        if has_files:
+            self.not_replayed[FILES] += 1
+            return kept
         with self._measured(standard, submission) as allowed:
             if not allowed:
                 self.not_replayed[TOO_MANY] += 1
@@ -244,7 +253,7 @@ def _verdict_text(passed: bool, score: float | None) -> str:
 def _is_slow(standard: Standard, output: str) -> bool:
     parts = list(leaves(standard))
     return any(
-        isinstance(part, TestCases)
+        isinstance(part, TestCases | Grader | Packaged | VerifyFiles)
         or (
             isinstance(part, Validator)
             and (part.is_slow or len(parts) * part.effort(output) > MAX_EFFORT)

@@ -1,6 +1,6 @@
 """A run, its states and its results: the values that are stored, sent and shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -9,6 +9,8 @@ from uuid import UUID
 
 from arena.errors import Conflict
 from arena.evaluation.verdict import Finding
+from arena.models.budget import Budget, Spent
+from arena.models.message import Message
 from arena.models.step import Step
 from arena.scoring.board import Provenance
 from arena.scoring.history import ExecutionStatus
@@ -30,6 +32,8 @@ class RunStatus(StrEnum):
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    """Its budget was spent before every test was executed; it may be resumed with a larger one."""
 
     @property
     def is_final(self) -> bool:
@@ -45,12 +49,14 @@ MOVES: dict[RunStatus, frozenset[RunStatus]] = {
             RunStatus.COMPLETED,
             RunStatus.FAILED,
             RunStatus.CANCELLED,
+            RunStatus.BUDGET_EXCEEDED,
         }
     ),
     # It completes with the last answer of a reviewer.
     RunStatus.AWAITING_REVIEW: frozenset({RunStatus.COMPLETED, RunStatus.CANCELLED}),
     # A run that failed because of the infrastructure may be resumed.
     RunStatus.FAILED: frozenset({RunStatus.RUNNING}),
+    RunStatus.BUDGET_EXCEEDED: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED}),
     RunStatus.COMPLETED: frozenset(),
     RunStatus.CANCELLED: frozenset(),
 }
@@ -80,6 +86,8 @@ class RunRequest:
     concurrency: int | None = None
     suite: str | None = None
     """None: the only one with tests for the agent, or the preferred one of several."""
+    budget: Budget | None = None
+    """The limits that it names; for the others, the settings decide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +150,11 @@ class Run:
     """The sum over the results: at a concurrency above 1 it may exceed the run's own duration."""
     is_archived: bool = False
     """Whether it is hidden in lists; only lists say so."""
+    budget: Budget | None = None
+    """The most that it may cost and take; null: no limit."""
+    # Not compared, as the duration above.
+    spent: Spent | None = field(default=None, compare=False)
+    """What it has cost and taken, judges included; null if it has no budget."""
     error_message: str | None
     created_at: datetime
     started_at: datetime | None
@@ -187,6 +200,10 @@ class Result:
     """The record of a graded verdict; null if this result holds all of it."""
     steps: list[Step] | None = None
     """The tools that the agent called, in order; null if it reported none."""
+    messages: list[Message] | None = None
+    """The whole conversation; null if the agent was asked once."""
+    workspace: dict[str, Any] | None = None
+    """What the agent made of its workspace: the diff and what was left out; null without one."""
     created_at: datetime
 
     @property
@@ -195,11 +212,18 @@ class Result:
         return bool((self.actual_output or {}).get("truncated"))
 
     @property
+    def user(self) -> Mapping[str, Any]:
+        """What is kept about its simulated user; empty without one."""
+        return (self.actual_output or {}).get("user") or {}
+
+    @property
     def size(self) -> int:
         """Its approximate size in memory, in characters."""
         output = self.actual_output or {}
         size = 500 + len(str(output.get("output", ""))) + len(self.failure_reason or "")
-        return size + len(str(self.steps)) if self.steps else size
+        for more in (self.steps, self.messages, self.workspace):
+            size += len(str(more)) if more else 0
+        return size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,16 @@ from dataclasses import dataclass, field, replace
 
 from arena.agents.agent import AgentDefinition, AgentLimits
 from arena.agents.connector import AgentBusy, Answer, Connector, Question
-from arena.agents.connectors import connect
+from arena.agents.connectors import connect, runs_here
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentUnavailable, InfrastructureError
+from arena.models.budget import check, spend
 from arena.models.step import kept_steps
 from arena.models.throttle import Entry, Throttle, WaitTooLong
 from arena.models.turns import Turns
 from arena.models.usage import priced
+from arena.runs.user import Play, nobody
+from arena.settings import Settings
 from arena.text import storable
 
 MAX_DELAY_SECONDS = 30.0
@@ -34,6 +37,15 @@ class Retries:
     delay_seconds: float = 0.5
     max_wait_seconds: float = 600.0
     """How long an agent that throttles is waited for; that does not count as a retry."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Retries":
+        """As the settings say."""
+        return cls(
+            count=settings.retries,
+            delay_seconds=settings.retry_delay_seconds,
+            max_wait_seconds=settings.max_wait_seconds,
+        )
 
     def delay(self, failures: int) -> float:
         """The wait after some failures, doubling with each."""
@@ -63,6 +75,10 @@ class AgentSession:
     limiter: Turns
     throttle: Throttle
     retries: Retries = field(default_factory=Retries)
+    runs_here: bool = True
+    """Whether the agent may be able to read the files of this machine."""
+    play: Play = nobody
+    """Plays simulated users."""
 
     async def ask(self, question: Question) -> Reply:
         """Ask until the agent has answered or failed; `NotExecuted` if it is unreachable."""
@@ -84,9 +100,11 @@ class AgentSession:
         """Ask in a turn of the agent; `AgentBusy` if it then asked to be asked later."""
         async with self.limiter.turn():
             entry = await self.throttle.enter()
-            started = time.monotonic()
+            started, waited = time.monotonic(), 0.0
             try:
+                check()  # here: what was asked while this one waited for its turn has been spent
                 outcome: Answer | AgentFault = await ask(self.connector, question)
+                waited = outcome.waited_seconds
             except AgentFault as fault:
                 outcome = fault
             except AgentBusy as busy:
@@ -94,7 +112,7 @@ class AgentSession:
                 raise
             finally:
                 self.throttle.leave(entry)
-            return Reply(outcome, time.monotonic() - started, attempts)
+            return Reply(outcome, max(time.monotonic() - started - waited, 0.0), attempts)
 
     def _pause(self, entry: Entry, busy: AgentBusy) -> None:
         """Pause all questions to the agent; an error if it would be for too long."""
@@ -114,8 +132,9 @@ class AgentSession:
 class AgentSessions:
     """Opens sessions. Runs of one agent share its limits, as they are in its file now."""
 
-    def __init__(self, retries: Retries) -> None:
+    def __init__(self, retries: Retries, play: Play = nobody) -> None:
         self._retries = retries
+        self._play = play
         self._limiters: dict[tuple[str, AgentLimits], Turns] = {}
         self._throttles: dict[str, Throttle] = {}
 
@@ -128,6 +147,8 @@ class AgentSessions:
             limiter=self._limiters.setdefault((agent.reference, limits), turns),
             throttle=self._throttles.setdefault(agent.reference, retries.new_throttle()),
             retries=retries,
+            runs_here=runs_here(agent),
+            play=self._play,
         )
 
 
@@ -140,6 +161,8 @@ async def ask(connector: Connector, question: Question) -> Answer:
     usage = answer.usage
     if usage.model and usage.cost_usd is None and not answer.is_priced:
         usage = await asyncio.to_thread(priced, usage)  # the price list takes 0.5 s to load
+    if not answer.is_counted:
+        spend(usage)
     if answer.steps:
         steps, problem = kept_steps(answer.steps)
         problem = problem or answer.steps_problem

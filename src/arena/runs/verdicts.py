@@ -7,6 +7,8 @@ from arena.catalog.test import Test
 from arena.content.ports import ContentStore
 from arena.evaluation.record import store_record
 from arena.evaluation.verdict import Finding, Submission, Verdict
+from arena.models.usage import Usage
+from arena.runs.run import Result
 from arena.text import storable
 
 
@@ -23,6 +25,29 @@ class Recorder:
     ) -> str:
         """Store the record of a verdict by this standard; returns its CID."""
         return await store_record(self.store, document, submission, verdict, sandbox=self.sandbox)
+
+
+def answered_in(result: Result) -> bool:
+    """Whether a result has an answer; of a conversation that failed, only its user is kept."""
+    return "output" in (result.actual_output or {})
+
+
+def submission_of(result: Result) -> Submission:
+    """What a recorded answer was judged by, except the files, which only a record has."""
+    output = result.actual_output or {}
+    return Submission(
+        output=str(output.get("output", "")),
+        language=output.get("language"),
+        messages=tuple(result.messages or ()),
+        steps=tuple(result.steps or ()),
+        usage=Usage(
+            input_tokens=result.input_tokens,
+            output_tokens=result.output_tokens,
+            model=result.model,
+            cost_usd=result.cost_usd,
+        ),
+        duration_seconds=result.duration_seconds,
+    )
 
 
 def judged_fields(test: Test, verdict: Verdict) -> dict[str, object]:

@@ -3,7 +3,8 @@
 InfrastructureError
 ├── SandboxUnavailable     this machine cannot isolate; has the probe's report
 ├── ToolchainMissing       a compiler or interpreter is not installed
-└── SandboxFailed          the sandbox itself failed; nobody is charged, try again
+├── SandboxFailed          the sandbox itself failed; nobody is charged, try again
+└── GraderFailed           a grader's own script failed; what it judges has no score
 AgentFault
 ├── LimitReached           the submission went over a limit, and which
 │   └── WorkspaceFull      no space left for its files
@@ -71,6 +72,15 @@ class SandboxFailed(InfrastructureError):
     """The sandbox itself failed; the submission is not to blame."""
 
     code = "sandbox_failed"
+
+
+class GraderFailed(InfrastructureError):
+    """The script of a grader failed, so there is no score."""
+
+    code = "grader_failed"
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, retryable=False)
 
 
 class LimitReached(AgentFault):

@@ -11,6 +11,8 @@ SUBMISSIONS_PER_CORE = 4
 STDERR_TAIL = 8000
 COMPILE_SECONDS = 60.0
 """How long the compiler of a program may take."""
+GRADING_SECONDS = 20.0
+"""How long one run of a grader's script may take, with the submitted code that it calls."""
 # What the runtimes of the built-in languages print when an allocation fails.
 OUT_OF_MEMORY = re.compile(
     r"^MemoryError\b|heap limit|[Oo]ut of memory|Array buffer allocation failed|bad_alloc"

@@ -91,6 +91,15 @@ def read_submission(
     ]
 
 
+def read_entry_points(text: str, language: str, names: Sequence[str]) -> Code:
+    """The code in an answer that defines all these names: one block, or several together."""
+    found = [read_submission(text, language, function_name=name)[0].source for name in names]
+    sources = list(dict.fromkeys(found))
+    # A block that another one contains need not be there twice.
+    kept = [one for one in sources if not any(one in other for other in sources if other != one)]
+    return Code(source="\n".join(kept), language=language)
+
+
 def fence_languages(text: str) -> set[str]:
     """The languages that the fences of an answer name; empty if one of them names none."""
     text = text.removeprefix("\ufeff")

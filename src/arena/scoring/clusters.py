@@ -6,6 +6,7 @@ the cluster as their unit, so copies of a test add no certainty.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,9 @@ from arena.scoring.trials import TrialCounts
 
 SMALLEST_SIZE = 0.01
 """Of a widened share, in units: its interval is practically the whole scale."""
+
+Groups = Counter[tuple[int, int]]
+"""Clusters of (part, whole), and how many are alike: a hundred thousand are of few kinds."""
 
 FINE_UNIT = 1_000_000
 """A millionth of a pass rate, where tests have different numbers of trials."""
@@ -72,10 +76,10 @@ def share_of_tests(counts: Sequence[TrialCounts]) -> Share:
     for number, one in zip(numbers, counts, strict=True):
         passed, trials = sums.get(number, (0, 0))
         sums[number] = passed + one.passed, trials + one.trials
-    return clustered_share(list(sums.values()))
+    return clustered_share(sums.values())
 
 
-def clustered_share(groups: Sequence[tuple[int, int]]) -> Share:
+def clustered_share(groups: Iterable[tuple[int, int]] | Groups) -> Share:
     """A share of clusters of (part, whole), whose interval is not too narrow for unequal ones.
 
     The usual variance between units is too small if one of them outweighs the others: the share
@@ -84,11 +88,12 @@ def clustered_share(groups: Sequence[tuple[int, int]]) -> Share:
     cluster counts once, which copies cannot narrow. Where that makes a difference, the sums of
     squares are larger than those of the clusters, so that the interval (of 95 %) is as wide.
     """
+    counts = groups if isinstance(groups, Counter) else Counter(groups)
     # In the smallest whole numbers, so that copies of *every* test change nothing at all.
-    step = math.gcd(*(number for group in groups for number in group)) or 1
-    share = Share.of_groups((part // step, whole // step) for part, whole in groups)
-    if share.value is not None and len({whole for _, whole in groups}) > 1:
-        size = min(_size_if_alike(share, groups), _size_as_wide(share, _counted_once(groups)))
+    step = math.gcd(*(number for group in counts for number in group)) or 1
+    share = Share.of_groups((part // step, whole // step) for part, whole in counts.elements())
+    if share.value is not None and len({whole for _, whole in counts}) > 1:
+        size = min(_size_if_alike(share, counts), _size_as_wide(share, _counted_once(counts)))
         if size < normal_size(share) * (1 - ROUNDING):
             share = _with_size(share, size)
     factors = (1, step, step, step**2, step**2, step**2)
@@ -96,17 +101,17 @@ def clustered_share(groups: Sequence[tuple[int, int]]) -> Share:
     return Share.from_list(number * factor for number, factor in sums)
 
 
-def _counted_once(groups: Sequence[tuple[int, int]]) -> Share:
+def _counted_once(groups: Groups) -> Share:
     """The share in which every cluster has the same weight."""
     unit = math.lcm(*(whole for _, whole in groups))
-    return Share.of_groups((part * (unit // whole), unit) for part, whole in groups)
+    return Share.of_groups((part * (unit // whole), unit) for part, whole in groups.elements())
 
 
-def _size_if_alike(share: Share, groups: Sequence[tuple[int, int]]) -> float:
+def _size_if_alike(share: Share, groups: Groups) -> float:
     """How many all-or-nothing units the clusters are worth if all have the same variance."""
     kish, value = kish_size(share), share.part / share.whole
-    total = sum(whole for _, whole in groups)
-    squares = math.fsum((part - value * whole) ** 2 / whole for part, whole in groups)
+    total = sum(whole for _, whole in groups.elements())
+    squares = math.fsum((part - value * whole) ** 2 / whole for part, whole in groups.elements())
     variance = squares / total / (kish - 1)
     if share.is_all_or_nothing or not variance:
         return kish

@@ -13,10 +13,15 @@ from arena.agents.agent import precedence
 from arena.catalog.test import Test
 from arena.errors import InvalidInput
 from arena.scoring.board import BoardEntry, BoardFilter, Leaderboard, Recalculated
-from arena.scoring.clusters import share_of_tests
 from arena.scoring.comparison import Comparison, compare
 from arena.scoring.components import Share
-from arena.scoring.history import Execution, ExecutionsReported, Feedback, Subject
+from arena.scoring.history import (
+    Execution,
+    ExecutionDetails,
+    ExecutionsReported,
+    Feedback,
+    Subject,
+)
 from arena.scoring.item_quality import SuiteQuality, suite_quality
 from arena.scoring.matrix import Matrix, MatrixAgent, Standing, TestOutcome, matrix_rows, standing
 from arena.scoring.pareto import Pareto, pareto
@@ -111,6 +116,12 @@ class Scores:
             raise InvalidInput(f"{len(batch)} executions in one batch, {MAX_BATCH} are allowed")
         async with self._database.writing() as connection:
             return await evidence.report_executions(connection, team_id, batch)
+
+    @shielded
+    async def execution(self, team_id: str, name: str) -> ExecutionDetails:
+        """One execution of the team, by its id or idempotency key."""
+        async with self._database.reading() as connection:
+            return await evidence.find_execution(connection, team_id, name)
 
     @shielded
     async def leaderboard(
@@ -251,7 +262,7 @@ class Scores:
             stored = None
             if await outcomes.has_equal_trials(connection, run_id):
                 stored = await outcomes.stored_share(connection, run_id)
-            return stored or share_of_tests(await outcomes.test_counts(connection, run_id))
+            return stored or await outcomes.share_of_run(connection, run_id)
 
     @shielded
     async def counts(self, run_id: UUID) -> list[TrialCounts]:

@@ -81,6 +81,16 @@ TESTS = {
             }
             for number in (1, 2)
         ),
+        *(
+            {
+                "id": f"purchase_{number}",
+                "name": f"Purchase {number}",
+                "prompt": f"Buy {number}",
+                "expected": {"contains": ["bought"]},
+                "agents": ["spender"],
+            }
+            for number in (1, 2, 3)
+        ),
         {
             "id": "nap",
             "name": "Nap",
@@ -105,6 +115,7 @@ return "The Seine"
 DOER = f"""
 return {{"output": "done", "steps": {STEPS!r} if prompt.endswith("1") else [{{"name": "x"}}]}}
 """
+SPENDER = 'return {"output": "bought", "usage": {"input_tokens": 900, "output_tokens": 100}}'
 NAPPER = "if [ -e started ]; then echo awake; else touch started; exec sleep 300; fi"
 
 
@@ -121,14 +132,16 @@ def server(home: Path) -> Iterator[httpx2.Client]:
     talker = f"return {emoji!r} if prompt == 'Smile' else 'word ' * 300_000"
     write_agent(home / "agents", "talker", talker)
     write_agent(home / "agents", "doer", DOER)
+    write_agent(home / "agents", "spender", SPENDER, limits={"max_concurrency": 1})
     command = {"type": "command", "command": f"sh -c '{NAPPER}'"}
     write_agent(home / "agents", "napper", "", connector=command)
     (home / "benchmarks").mkdir()
     text = yaml.safe_dump(TESTS, sort_keys=False, allow_unicode=True)
     (home / "benchmarks" / "geography.yaml").write_text(text)
     with Shell(home=home).serving() as client:
-        for agent, options in (("traveller", {"trials": 3}), ("talker", {}), ("doer", {})):
-            body = {"agent_id": agent, **options}
+        options = {"traveller": {"trials": 3}, "talker": {}, "doer": {}}
+        for agent, more in {**options, "spender": {"max_tokens": 1500}}.items():
+            body = {"agent_id": agent, **more}
             run = client.post("/api/benchmarks/run", json=body).json()["run_id"]
             assert client.post(f"/api/benchmarks/run/{run}/execute").status_code == 200
         yield client
@@ -272,6 +285,21 @@ def test_an_interrupted_run_says_so_and_can_be_resumed(
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("1 of 1 passed")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_run_that_its_budget_stopped_says_what_was_spent_and_how_to_go_on(
+    passing_visit: Visit, server: httpx2.Client
+):
+    page = passing_visit.go("/benchmarks?status=budget_exceeded")
+    rows = page.get_by_role("table", name="Benchmark runs").get_by_role("row")
+    expect(rows.filter(has_text="spender").get_by_text("budget exceeded")).to_be_visible()
+    page = passing_visit.go(_run(server, "spender"))
+    note = page.get_by_role("alert")
+    expect(note).to_contain_text("2,000 of 1,500 tokens used (max_tokens)")
+    expect(note).to_contain_text("Its 2 of 3 results are kept")
+    expect(note).to_contain_text("arena runs resume")
+    expect(page.get_by_text("2,000 of 1,500 tokens", exact=True)).to_be_visible()
+    passing_visit.check_every_look()
 
 
 def test_emoji_are_whole_and_other_joiners_are_marked(passing_visit: Visit, server: httpx2.Client):

@@ -25,9 +25,15 @@ class Bench:
 
     def connect(self, spec: object, **options: object) -> Connector:
         environ = options.pop("environ", None)
+        traces = options.pop("traces", None)
         limits = AgentLimits(**options)  # type: ignore[arg-type]
         agent = AgentDefinition(
-            id="a", name="A", connector=spec, limits=limits, source=self.folder / "a.yaml"
+            id="a",
+            name="A",
+            connector=spec,
+            limits=limits,
+            traces=traces,
+            source=self.folder / "a.yaml",
         )
         connector = connect(agent, environ=environ)
         self._connectors.append(connector)

@@ -16,15 +16,24 @@ from a2a.server.routes import (
 )
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, Part, TaskState
+from google.protobuf.json_format import ParseDict
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from arena.agents.a2a import Transcript
-from arena.agents.connector import MAX_OUTPUT_BYTES
+from arena.agents.a2a_steps import EventSteps
+from arena.agents.connector import MAX_OUTPUT_BYTES, Question
 from arena.agents.spec import A2ASpec
 from arena.errors import AgentCrashed, AgentSaidNothing, AgentTimedOut, AgentUnavailable
+from arena.models.step import Step
 from arena.models.usage import Usage
+
+
+def _data_part(kind: str, data: dict[str, object]) -> Part:
+    part = ParseDict({"data": data}, Part())
+    part.metadata.update({"adk_type": kind})
+    return part
 
 
 class Speaker(AgentExecutor):
@@ -32,6 +41,8 @@ class Speaker(AgentExecutor):
 
     def __init__(self) -> None:
         self.cancelled: list[str] = []
+        self.begun: list[tuple[str, str]] = []
+        self.continued: list[tuple[str, str]] = []
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         prompt = context.get_user_input()
@@ -40,7 +51,13 @@ class Speaker(AgentExecutor):
             message.metadata.update({"usage": {"input_tokens": 8, "model": "m"}})
             await event_queue.enqueue_event(message)
             return
+        if context.current_task is not None:
+            task = context.current_task
+            self.continued.append((task.id, task.context_id))
+            await self._work(prompt, TaskUpdater(event_queue, task.id, task.context_id))
+            return
         task = new_task_from_user_message(context.message)
+        self.begun.append((task.id, task.context_id))
         await event_queue.enqueue_event(task)
         updater = TaskUpdater(event_queue, task.id, task.context_id)
         await updater.start_work(updater.new_agent_message([Part(text="thinking")]))
@@ -76,6 +93,15 @@ class Speaker(AgentExecutor):
                     TaskState.TASK_STATE_COMPLETED,
                     metadata={"usage": {"input_tokens": 5, "output_tokens": 6}},
                 )
+            case "tools":
+                await self._call_tools(updater)
+            case "steps":
+                reported = [{"tool": "t", "arguments": {"a": 1}, "error": "broken"}]
+                await updater.update_status(
+                    TaskState.TASK_STATE_COMPLETED,
+                    message_of("Done."),
+                    metadata={"steps": reported},
+                )
             case "flood":
                 for number in range(40):
                     await updater.add_artifact(
@@ -93,6 +119,24 @@ class Speaker(AgentExecutor):
             case _:
                 await updater.add_artifact([Part(text=prompt.upper())], artifact_id="a")
                 await updater.complete()
+
+    async def _call_tools(self, updater: TaskUpdater) -> None:
+        """As the Agent Development Kit does: data parts in messages, and all again at the end."""
+        call = {"id": "c1", "name": "weather", "args": {"city": "Bern"}}
+        response = {"id": "c1", "name": "weather", "response": {"sky": "rain"}}
+        failed = {"id": "c2", "name": "book", "response": {"error": "full"}}
+        parts = [
+            _data_part("function_call", call),
+            _data_part("function_call", {"id": "c2", "name": "book", "args": {}}),
+            _data_part("function_response", response),
+            _data_part("function_response", failed),
+        ]
+        for part in parts:
+            await updater.update_status(
+                TaskState.TASK_STATE_WORKING, updater.new_agent_message([part])
+            )
+        await updater.add_artifact([*parts, Part(text="It rains.")], artifact_id="a")
+        await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         self.cancelled.append(context.task_id)
@@ -259,6 +303,33 @@ async def test_usage_is_taken_from_metadata(a2a, ask, peer):
     assert (await ask(connector, "message")).usage == Usage(input_tokens=8, model="m")
 
 
+async def test_calls_and_responses_in_events_are_steps_and_no_text(a2a, ask, every_peer):
+    answer = await ask(a2a(every_peer), "tools please")
+    assert answer.output == "It rains."
+    assert answer.steps == (
+        Step(tool="weather", arguments={"city": "Bern"}, result={"sky": "rain"}),
+        Step(tool="book", arguments={}, result={"error": "full"}, error="full"),
+    )
+
+
+async def test_steps_are_taken_from_metadata(a2a, ask, every_peer):
+    answer = await ask(a2a(every_peer), "steps please")
+    assert answer.output == "Done."
+    assert answer.steps == (Step(tool="t", arguments={"a": 1}, error="broken"),)
+
+
+def test_responses_without_ids_belong_to_the_oldest_open_call():
+    calls = EventSteps()
+    bodies = [("function_call", {"name": "t", "args": {"n": n}}) for n in (1, 2)]
+    bodies += [("function_response", {"name": "t", "response": {"n": n}}) for n in (1, 2)]
+    calls.add([_data_part(kind, body) for kind, body in bodies], "m")
+    calls.add([Part(text="no call"), _data_part("function_call", {"id": "no name"})], "n")
+    assert calls.steps == (
+        tuple(Step(tool="t", arguments={"n": n}, result={"n": n}) for n in (1, 2)),
+        None,
+    )
+
+
 async def test_a_time_out_cancels_the_task_of_an_agent_that_returns_only_when_done(
     a2a, ask, blocking_peer
 ):
@@ -385,3 +456,31 @@ async def test_a_refused_connection_is_retryable(bench, ask):
     with pytest.raises(AgentUnavailable, match="cannot reach") as caught:
         await ask(connector)
     assert caught.value.retryable
+
+
+def turn(prompt: str, context: str | None = None) -> Question:
+    return Question(
+        id="q", prompt=prompt, timeout_seconds=20, context=context, is_conversation=True
+    )
+
+
+async def test_a_conversation_continues_in_its_context(every_peer, bench):
+    connector = bench.connect(A2ASpec(url=every_peer.url))
+    first = await connector.answer(turn("hello"))
+    second = await connector.answer(turn("goodbye", first.context))
+    assert (first.output, second.output) == ("HELLO", "GOODBYE")
+    (task, context), (other_task, other_context) = every_peer.speaker.begun
+    # A task that has ended takes no more messages: another one, in the same context.
+    assert context == other_context
+    assert task != other_task
+    assert every_peer.speaker.continued == []
+
+
+async def test_a_counter_question_is_a_turn_and_its_answer_goes_to_the_same_task(every_peer, bench):
+    connector = bench.connect(A2ASpec(url=every_peer.url))
+    first = await connector.answer(turn("ask"))
+    assert first.output == "Which house?"
+    second = await connector.answer(turn("the red one", first.context))
+    assert second.output == "THE RED ONE"
+    assert every_peer.speaker.continued == every_peer.speaker.begun
+    assert every_peer.speaker.cancelled == []

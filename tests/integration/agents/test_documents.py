@@ -9,13 +9,14 @@ from arena.agents.agent_file import read_agent
 from arena.agents.connector import Question
 from arena.agents.connectors import connect
 from arena.agents.registry import Registry
-from arena.agents.spec import SPECS
+from arena.agents.spec import SPECS, TracesSpec
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs/guide/connect-an-agent.md").read_text(encoding="utf-8")
+TRACES = (ROOT / "docs/traces.md").read_text(encoding="utf-8")
 BLOCKS = [
     block if block.startswith("id:") else f"id: example\n{block}"
-    for block in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
+    for block in re.findall(r"```yaml\n(.*?)```", GUIDE + TRACES, re.DOTALL)
 ]
 
 
@@ -47,3 +48,15 @@ async def test_the_example_agent_answers(prompt, output):
     await connector.close()
     assert answer.output == output
     assert answer.usage.output_tokens == len(output.split())
+
+
+async def test_the_program_of_the_page_about_traces(bench, ask):
+    (program,) = re.findall(r"```python\n(.*?)```", TRACES, re.DOTALL)
+    answer = await ask(bench.command(program, traces=TracesSpec(wait_seconds=30)))
+    assert answer.output == "It is raining."
+    (step,) = answer.steps
+    assert (step.tool, step.arguments, step.result) == (
+        "weather",
+        {"city": "Bern"},
+        {"sky": "rain"},
+    )

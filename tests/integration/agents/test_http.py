@@ -404,3 +404,14 @@ async def test_a_job_is_cancelled_after_a_time_out_if_the_file_says_so(http, ser
     methods = [request.method for request in server.requests]
     assert methods[:2] == ["POST", "GET"]
     assert methods.count("DELETE") == cancel
+
+
+async def test_steps_beside_a_pointed_answer_are_kept(http, server, ask):
+    step = {"tool": "t", "arguments": {}, "error": "full", "time": "2026-01-31T12:00:00Z"}
+    server.say({"result": {"text": "yes"}, "steps": [step]})
+    answer = await ask(http(answer="/result/text"))
+    [one] = answer.steps
+    assert (answer.output, one.tool, one.error) == ("yes", "t", "full")
+    server.say({"result": {"text": "yes"}, "steps": 3})
+    answer = await ask(http(answer="/result/text"))
+    assert (answer.output, answer.steps_problem) == ("yes", "steps must be a list")

@@ -36,6 +36,7 @@ async def test_the_flow_of_the_document(api: httpx2.AsyncClient):
         "is_full": True,
         "files": ["benchmarks/parrot.yaml"],
         "partial_because": None,
+        "unpriced_models": [],
     }
     executed = await api.post(f"/api/benchmarks/run/{run_id}/execute", params=TEAM)
     assert executed.status_code == 200

@@ -16,6 +16,10 @@ from arena.evaluation.judge.judge import ModelJudge
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission
+from arena.models.turns import Turns
+from arena.runs.conversation import converse
+from arena.runs.session import AgentSession, Retries
+from arena.runs.simulated_user import SimulatedUsers
 from arena.settings import Settings
 from conftest import missing
 
@@ -82,3 +86,39 @@ async def test_a_real_model_answers_and_judges(model_url: str, tmp_path: Path):
     assert vote.reasons["overall"]
     assert vote.input_tokens
     assert vote.cost_usd is None  # it has no price
+
+
+async def test_a_real_model_plays_a_user(model_url: str, tmp_path: Path):
+    """Agent and user are the packaged model; it is small, so only the form is checked."""
+    spec = OpenAISpec(base_url=model_url, model="smollm2", temperature=0, max_tokens=30)
+    connector = connect(AgentDefinition(id="small", name="Small", connector=spec))
+    users = SimulatedUsers(
+        Settings(
+            home=tmp_path / "home",
+            user_base_url=model_url,
+            user_model="smollm2",
+            user_temperature=0,
+            user_max_tokens=100,
+            user_timeout_seconds=PATIENCE_SECONDS,
+        )
+    )
+    retries = Retries(count=0)
+    session = AgentSession(
+        connector=connector,
+        limiter=Turns(max_concurrency=1),
+        throttle=retries.new_throttle(),
+        play=users.play,
+    )
+    script = {"goal": "Learn what colour the sky is.", "first": "Hello!", "max_turns": 2}
+    first = Question(id="q", prompt="", timeout_seconds=PATIENCE_SECONDS)
+    try:
+        held = await converse(session, first, users.play(script))
+    finally:
+        await connector.close()
+        await users.aclose()
+    assert held.fault is None
+    assert held.messages[0].content == "Hello!"
+    assert held.user is not None
+    assert held.user["ended"] in ("finished", "max_turns")
+    assert held.user["answers"] >= 1
+    assert held.user["output_tokens"]

@@ -21,6 +21,12 @@ async def report(api: httpx2.AsyncClient, *executions: dict[str, object]) -> htt
     return await api.post("/executions", json={"executions": list(executions)})
 
 
+def counts(answer: httpx2.Response) -> dict[str, int]:
+    body = answer.json()
+    assert len(body.pop("execution_ids")) == sum(body.values())
+    return body
+
+
 async def rows(house: Arena, team: str) -> list[Any]:
     query = select(Executions.__table__).where(Executions.team_id == team)
     async with house.database.reading() as connection:
@@ -41,7 +47,7 @@ async def success_rate(api: httpx2.AsyncClient) -> tuple[float, int]:
 async def test_only_completed_is_a_success_and_every_status_counts(api: httpx2.AsyncClient):
     statuses = ("completed", "failed", "timeout", "error", "cancelled")
     answer = await report(api, *(done(status) for status in statuses))
-    assert answer.json() == {"accepted": 5, "duplicates": 0}
+    assert counts(answer) == {"accepted": 5, "duplicates": 0}
     assert await success_rate(api) == (20.0, 5)
 
 
@@ -90,11 +96,11 @@ async def test_a_key_is_counted_once_in_a_batch_and_across_batches(
     house: Arena, api: httpx2.AsyncClient, team: str
 ):
     first = await report(api, done(idempotency_key="a"), done(idempotency_key="a"), done(), done())
-    assert first.json() == {"accepted": 3, "duplicates": 1}
+    assert counts(first) == {"accepted": 3, "duplicates": 1}
     again = await report(
         api, done("failed", idempotency_key="b"), done(idempotency_key="a", cost_usd=1.0)
     )
-    assert again.json() == {"accepted": 1, "duplicates": 1}
+    assert counts(again) == {"accepted": 1, "duplicates": 1}
     assert await count(house, team) == 4
     assert await success_rate(api) == (75.0, 4)
 
@@ -119,6 +125,7 @@ async def test_a_key_is_counted_once_by_many_at_once(
         {"input_tokens": 11},
         {"model": "another"},
         {"duration_seconds": 0.123457},
+        {"output": "something"},
     ],
     ids=str,
 )
@@ -137,14 +144,14 @@ async def test_a_key_used_for_something_else_refuses_the_whole_batch(
     assert answer.status_code == 409
     assert await count(house, team) == 1
     assert await success_rate(api) == (100.0, 1)
-    assert (await report(api, execution)).json() == {"accepted": 0, "duplicates": 1}
+    assert counts(await report(api, execution)) == {"accepted": 0, "duplicates": 1}
 
 
 async def test_each_team_has_its_own_keys(api: httpx2.AsyncClient, era: str):
     await report(api, done(idempotency_key="k"))
     body = {"executions": [done("failed", idempotency_key="k")]}
     answer = await api.post("/executions", json=body, params={"team_id": f"{era}-blue"})
-    assert answer.json() == {"accepted": 1, "duplicates": 0}
+    assert counts(answer) == {"accepted": 1, "duplicates": 0}
     assert await success_rate(api) == (100.0, 1)
 
 
@@ -156,8 +163,8 @@ async def test_a_thousand_are_accepted_and_one_more_is_not(
     assert answer.status_code == 422
     assert "1000" in answer.json()["detail"]
     assert await count(house, team) == 0
-    assert (await report(api, *batch[:1000])).json() == {"accepted": 1000, "duplicates": 0}
-    assert (await report(api, *batch[:1000])).json() == {"accepted": 0, "duplicates": 1000}
+    assert counts(await report(api, *batch[:1000])) == {"accepted": 1000, "duplicates": 0}
+    assert counts(await report(api, *batch[:1000])) == {"accepted": 0, "duplicates": 1000}
     assert await success_rate(api) == (100.0, 1000)
     assert (await report(api)).status_code == 422
 
@@ -214,5 +221,81 @@ async def test_a_repeated_execution_is_a_duplicate_however_precise_its_duration(
     api: httpx2.AsyncClient, seconds: float
 ):
     execution = done(duration_seconds=seconds, idempotency_key="k")
-    assert (await report(api, execution)).json() == {"accepted": 1, "duplicates": 0}
-    assert (await report(api, execution)).json() == {"accepted": 0, "duplicates": 1}
+    assert counts(await report(api, execution)) == {"accepted": 1, "duplicates": 0}
+    assert counts(await report(api, execution)) == {"accepted": 0, "duplicates": 1}
+
+
+SAID = [
+    {"role": "user", "content": "Which day?"},
+    {"role": "assistant", "content": "Monday"},
+]
+STEPS: list[dict[str, object]] = [
+    {"tool": "calendar", "arguments": {"day": 1, "at": 1e2}, "result": [1.0, None], "turn": 1},
+    {"tool": "calendar", "error": "gone", "time": "2026-01-02T03:04:05Z"},
+]
+
+
+async def test_an_execution_may_say_what_happened(api: httpx2.AsyncClient):
+    full = done(idempotency_key="told", messages=SAID, steps=STEPS, output="Monday")
+    first = (await report(api, full)).json()
+    again = (await report(api, full)).json()
+    assert (again["accepted"], again["duplicates"]) == (0, 1)
+    assert again["execution_ids"] == first["execution_ids"]
+    (execution_id,) = first["execution_ids"]
+    for name in (execution_id, "told"):
+        body = (await api.get(f"/executions/{name}")).json()
+        assert (body["id"], body["status"], body["output"]) == (
+            execution_id,
+            "completed",
+            "Monday",
+        )
+        assert body["messages"][0] == {"role": "user", "content": "Which day?"}
+        assert [step["tool"] for step in body["steps"]] == ["calendar", "calendar"]
+        assert body["steps"][0]["arguments"] == {"day": 1, "at": 100.0}
+        assert (body["steps"][0]["turn"], body["steps"][1]["error"]) == (1, "gone")
+    changed = full | {"steps": [STEPS[0]]}
+    assert (await report(api, changed)).status_code == 409
+
+
+async def test_an_execution_without_a_transcript_has_none(api: httpx2.AsyncClient):
+    (execution_id,) = (await report(api, done())).json()["execution_ids"]
+    body = (await api.get(f"/executions/{execution_id}")).json()
+    assert (body["messages"], body["steps"], body["output"]) == (None, None, None)
+
+
+async def test_an_execution_of_another_team_is_not_found(api: httpx2.AsyncClient):
+    (execution_id,) = (await report(api, done())).json()["execution_ids"]
+    answer = await api.get(f"/executions/{execution_id}", params={"team_id": "strangers"})
+    assert answer.status_code == 404
+    assert (await api.get("/executions/nothing")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"output": "x" * (1024 * 1024 + 1)},
+        {"messages": [{"role": "robot", "content": "x"}]},
+        {"messages": [{"role": "user"}]},
+        {"steps": [{"tool": ""}]},
+        {"steps": [{"tool": "x", "arguments": "y" * (1024 * 1024)}]},
+        {"steps": [{"tool": "x"}] * 1001},
+    ],
+    ids=["output", "role", "content", "tool", "size", "number"],
+)
+async def test_a_transcript_that_cannot_be_kept_is_refused(
+    house: Arena, api: httpx2.AsyncClient, team: str, told: dict[str, object]
+):
+    assert (await report(api, done(), done(**told))).status_code == 422
+    assert await count(house, team) == 0
+
+
+async def test_a_reported_execution_becomes_a_test(api: httpx2.AsyncClient):
+    messages = [{"role": "user", "content": "Which day?"}]
+    await report(api, done(idempotency_key="j", messages=messages, output="Monday"))
+    answer = await api.post("/test-from-execution", json={"execution": "j"})
+    assert answer.status_code == 200
+    assert "exact" in answer.json()["yaml"]
+    body = {"execution": "j", "expect": ["Tuesday"], "test_id": "mine"}
+    written = (await api.post("/test-from-execution", json=body)).json()
+    assert written["test_id"] == "mine"
+    assert "- Tuesday" in written["yaml"]

@@ -4,7 +4,15 @@ import pytest
 
 from arena.agents.agent import AgentLimits
 from arena.agents.agent_file import BadFile, read_agent
-from arena.agents.spec import A2ASpec, CommandSpec, HttpSpec, OpenAISpec, PythonSpec, UsagePointers
+from arena.agents.spec import (
+    A2ASpec,
+    CommandSpec,
+    HttpSpec,
+    OpenAISpec,
+    PythonSpec,
+    TracesSpec,
+    UsagePointers,
+)
 
 GOOD = """\
 id: my-agent
@@ -274,3 +282,42 @@ def test_a_problem_of_the_whole_file_does_not_quote_it(tmp_path):
         (problem,) = problems(tmp_path, text)
         assert problem.startswith("my-agent.yaml:1:1: must be a mapping, is a ")
         assert SECRET not in problem
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("true", TracesSpec()),
+        ("false", None),
+        ("null", None),
+        ("{}", TracesSpec(wait_seconds=1)),
+        (
+            "{wait_seconds: 0, port: 4318, token_env: MY_TOKEN}",
+            TracesSpec(wait_seconds=0, port=4318, token_env="MY_TOKEN"),
+        ),
+    ],
+)
+def test_traces(tmp_path, written, read_as):
+    agent = read(tmp_path, with_connector("{type: command, command: run}") + f"traces: {written}")
+    assert agent.traces == read_as
+
+
+@pytest.mark.parametrize(
+    ("traces", "problem"),
+    [
+        ("{wait: 1}", "3:10: traces: unknown key 'wait'; known: port, token_env, wait_seconds"),
+        ("5", "3:9: traces: must be a mapping, is a number"),
+        ("{wait_seconds: 61}", "3:24: traces.wait_seconds: must be at most 60, is 61"),
+        ("{port: 99999}", "3:16: traces.port: must be at most 65535, is 99999"),
+    ],
+)
+def test_traces_of_another_form_are_refused(tmp_path, traces, problem):
+    text = with_connector("{type: command, command: run}") + f"traces: {traces}"
+    assert problems(tmp_path, text) == [f"my-agent.yaml:{problem}"]
+
+
+def test_an_agent_that_cannot_be_told_where_to_send_spans_has_none(tmp_path):
+    text = with_connector("{type: a2a, url: https://a.example}") + "traces: true"
+    assert problems(tmp_path, text) == [
+        "my-agent.yaml:3:9: traces: is not for the connector 'a2a', only for: command, python, http"
+    ]

@@ -113,6 +113,15 @@ def test_a_pointer_says_where_the_piece_and_the_usage_are():
     assert found == Answer(output="Hello", usage=Usage(output_tokens=5))
 
 
+def test_an_event_may_report_steps_with_errors_and_times_wherever_its_text_is():
+    step = {"tool": "t", "error": "full", "time": "2026-01-31T12:00:00Z", "result": 1}
+    found = answer({"d": "Hi"}, {"steps": [step]}, answer="/d")
+    [one] = found.steps
+    assert (found.output, one.error, one.result) == ("Hi", "full", 1)
+    assert one.time is not None
+    assert one.source == "agent"
+
+
 def test_the_last_object_may_report_steps_and_that_it_is_cut():
     found = answer({"delta": "Hi"}, {"output": "Hi", "steps": [{"tool": "t"}], "truncated": True})
     assert (found.steps, found.truncated) == ((Step(tool="t"),), True)

@@ -1,6 +1,7 @@
 import pytest
 
-from arena.catalog.audit import WORDINGS, audit, null_answers
+from arena.catalog.audit import audit
+from arena.catalog.null_agents import WORDINGS, null_answers
 from factories import a_test
 
 

@@ -1,18 +1,27 @@
 """The page about the test format and the example file are correct."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from arena.catalog.audit import audit
+from arena.catalog.audit import audit, audit_test
 from arena.catalog.catalog import lint
-from arena.catalog.loader import FILE_KEYS, Source, TestKeys, read_source
+from arena.catalog.fix_hints import BY_AGENT
+from arena.catalog.keys import DATA_KEYS, FILE_KEYS, TestKeys
+from arena.catalog.loader import read_source
+from arena.catalog.solution import SolutionKeys
+from arena.catalog.source import Source
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources
 from arena.evaluation.standard import VALIDATIONS
 from arena.evaluation.verdict import Submission
+from arena.models.message import read_messages
+from arena.models.step import read_steps
+from arena.models.usage import usage_from
 from arena.sandbox.namespace.provider import NamespaceProvider
+from arena.workspaces.collected import Collected, File
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/reference/test-format.md").read_text()
@@ -33,6 +42,26 @@ def load(folder: Path, text: str, name: str = "example.yaml") -> Source:
     return read_source(path)
 
 
+def submission_in(answer: str) -> Submission:
+    """A text, or everything that an agent did as a JSON object."""
+    if not answer.startswith('{"output"'):
+        return Submission(output=answer)
+    body = json.loads(answer)
+    return Submission(
+        output=body["output"],
+        messages=read_messages(body.get("messages")),
+        steps=read_steps(body.get("steps")),
+        usage=usage_from(body.get("usage")),
+        duration_seconds=body.get("duration_seconds"),
+        files=collected_from(body["files"]) if "files" in body else None,
+    )
+
+
+def collected_from(files: dict[str, str]) -> Collected:
+    """Files that an agent left, by their text."""
+    return Collected(files={path: File(content=text.encode()) for path, text in files.items()})
+
+
 @pytest.mark.parametrize("text", [text for text, _ in GOOD])
 def test_every_example_of_the_page_loads(tmp_path: Path, text: str) -> None:
     source = load(tmp_path, text)
@@ -47,6 +76,27 @@ def test_the_example_of_the_page_about_reviews_loads(tmp_path: Path) -> None:
     assert [test.validation for test in source.tests] == ["checklist"]
 
 
+async def test_the_example_of_the_page_about_workspaces_judges_files(tmp_path: Path) -> None:
+    text, *_ = (text for text, _ in BLOCK.findall((ROOT / "docs/workspaces.md").read_text()))
+    source = load(tmp_path, text)
+    assert source.problems == ()
+    async with NamespaceProvider() as sandbox:
+        for operator, passes in (("+", True), ("-", False)):
+            files = {"calc.py": f"def add(a, b):\n    return a {operator} b\n"}
+            submission = Submission(output="Done.", files=collected_from(files))
+            verdict = await evaluate(
+                source.tests[0].standard, submission, Resources(sandbox=sandbox)
+            )
+            assert verdict.passed is passes, verdict.reasoning
+
+
+def test_the_example_of_the_page_about_tools_loads(tmp_path: Path) -> None:
+    ((text, _),) = BLOCK.findall((ROOT / "docs/tools.md").read_text())
+    source = load(tmp_path, text)
+    assert source.problems == ()
+    assert [tool["name"] for tool in source.tests[0].tools or ()] == ["weather", "forecast"]
+
+
 @pytest.mark.parametrize(("text", "passes", "answer"), ANSWERS)
 async def test_every_answer_on_the_page_is_judged_as_it_says(
     tmp_path: Path, text: str, passes: bool, answer: str
@@ -54,7 +104,7 @@ async def test_every_answer_on_the_page_is_judged_as_it_says(
     (test,) = load(tmp_path, text).tests
     async with NamespaceProvider() as sandbox:
         resources = Resources(sandbox=sandbox)
-        verdict = await evaluate(test.standard, Submission(output=answer), resources)
+        verdict = await evaluate(test.standard, submission_in(answer), resources)
     assert verdict.passed is passes, verdict.reasoning
 
 
@@ -78,7 +128,7 @@ def test_the_problems_on_the_page_are_those_that_are_reported(tmp_path: Path) ->
 
 def test_the_page_has_every_key() -> None:
     keys = set(re.findall(r"^\| `([a-z_]+)` \|", PAGE, flags=re.MULTILINE))
-    assert keys == {*TestKeys.model_fields, *FILE_KEYS}
+    assert keys == {*TestKeys.model_fields, *FILE_KEYS, *DATA_KEYS}
 
 
 async def test_the_echoed_example_is_echoed(tmp_path: Path) -> None:
@@ -111,3 +161,21 @@ async def test_the_example_file_distinguishes_right_from_wrong(
     test = lint([EXAMPLES]).test(test_id)
     verdict = await evaluate(test.standard, Submission(output=answer))
     assert verdict.passed is passes, verdict.reasoning
+
+
+async def test_the_solutions_on_the_page_about_the_audit_pass(tmp_path: Path) -> None:
+    ((text, _),) = BLOCK.findall((ROOT / "docs/audit.md").read_text())
+    source = load(tmp_path, text)
+    assert source.problems == ()
+    async with NamespaceProvider() as sandbox:
+        for test in source.tests:
+            audited = await audit_test(test, Resources(sandbox=sandbox))
+            assert audited is not None
+            assert (audited.findings, audited.is_solved) == ((), True)
+
+
+def test_the_page_about_the_audit_has_every_key_of_a_solution_and_every_cheat() -> None:
+    page = (ROOT / "docs/audit.md").read_text()
+    rows = re.findall(r"^\| ((?:`[a-z]+`(?:, )?)+) \|", page, flags=re.MULTILINE)
+    named = {name for row in rows for name in re.findall("`([a-z]+)`", row)}
+    assert named == {*SolutionKeys.model_fields, *BY_AGENT} - {"solution"}

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arena.catalog.loader import MAX_FILE_BYTES, Source, read_source
+from arena.catalog.loader import MAX_FILE_BYTES, read_source
+from arena.catalog.source import Source
 from arena.evaluation.standard import Checklist
 
 WHOLE = """\

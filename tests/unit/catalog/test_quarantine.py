@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from arena.catalog.catalog import load_catalog
-from arena.catalog.loader import Source, read_source
+from arena.catalog.loader import read_source
+from arena.catalog.source import Source
 from arena.catalog.test import Test
 from factories import a_test
 

@@ -62,7 +62,7 @@ async def panel(standard: JudgePrompt, submission: Submission, _: str | None) ->
         )
         for number, kind in enumerate((90, 40, 70), start=1)
     )
-    brief = brief_for(standard, submission.output, max_characters=1000)
+    brief = brief_for(standard, submission, max_characters=1000)
     judgement = Judgement(
         votes=votes,
         rule="lower median",
@@ -287,7 +287,7 @@ async def test_test_cases_without_a_sandbox_are_counted_but_not_replayed(store: 
     "change",
     [
         lambda record: record.update(extra=1),
-        lambda record: record.update(kind="arena.verdict/2"),
+        lambda record: record.update(kind="arena.verdict/3"),
         lambda record: record.pop("language"),
         lambda record: record["verdict"].update(score="99"),
         lambda record: record["verdict"].update(score=100),  # an int where a float stands

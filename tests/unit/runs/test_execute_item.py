@@ -121,3 +121,8 @@ async def test_throttling_does_not_use_up_the_retries():
     connector = Scripted(*busy, *down, *busy, Answer(output="yes"))
     result = await execute(connector)
     assert (result.passed, result.attempts) == (True, 21)
+
+
+async def test_waiting_for_late_spans_is_not_time_that_the_agent_took():
+    result = await execute(Scripted(Answer(output="yes", waited_seconds=1e6)))
+    assert result.duration_seconds == 0.0

@@ -177,7 +177,9 @@ export interface paths {
         };
         /**
          * Audit Tests
-         * @description The active tests that an idle agent would pass; repeat while some are pending.
+         * @description The active tests that an idle agent or a cheat would pass, or whose solution fails.
+         *
+         *     Repeat while some are pending.
          */
         get: operations["audit_tests"];
         put?: never;
@@ -326,6 +328,26 @@ export interface paths {
          * @description Report executions that happened in your own system; all are recorded, or none.
          */
         post: operations["report_executions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/executions/{execution_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Execution
+         * @description One execution, with what its report says about it.
+         */
+        get: operations["get_execution"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -794,7 +816,9 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Resume a run that was interrupted, or that an infrastructure error stopped.
+         * @description Resume a run that was interrupted, or stopped by an infrastructure error or its budget.
+         *
+         *     Limits that are given replace those of the run; what it has spent so far counts.
          */
         post: operations["resume_run"];
         delete?: never;
@@ -915,6 +939,46 @@ export interface paths {
          * @description Which tests were added, removed or edited between two versions of a suite.
          */
         get: operations["suite_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/test-from-execution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test From Execution
+         * @description A test file of what happened in a reported execution.
+         */
+        post: operations["test_from_execution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/benchmarks/test-from-result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Test From Result
+         * @description A test file of what happened in a result, with the standard that it was judged by.
+         */
+        get: operations["test_from_result"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1997,6 +2061,11 @@ export interface components {
              * @description The tools that the agent called; null if it reported none.
              */
             steps: components["schemas"]["Step"][] | null;
+            /**
+             * Steps Problem
+             * @description Why the steps are not all that the agent reported.
+             */
+            steps_problem: string | null;
             /** Input Tokens */
             input_tokens: number | null;
             /** Output Tokens */
@@ -2191,7 +2260,7 @@ export interface components {
         };
         /**
          * AuditFinding
-         * @description Why a test measures nothing.
+         * @description Why a test measures nothing, or not what it should.
          */
         AuditFinding: {
             /**
@@ -2201,20 +2270,35 @@ export interface components {
             test_id: string;
             /**
              * Agent
-             * @description The null agent that passes the test; `nobody` if no answer at all can.
+             * @description The null agent or the cheat that passes the test; `nobody` if no answer at all can;
+             *     `solution` if the test's own solution does not.
              * @example echo
              */
             agent: string;
             /**
              * Answer
-             * @description The null agent's answer; at most 500 characters.
+             * @description What it answered or did; at most 500 characters.
              */
             answer: string;
             /**
              * Reason
-             * @description Why it passes, from the verdict; or why nothing can.
+             * @description Why it passes, from the verdict; or why nothing can, or why the solution does not.
              */
             reason: string;
+            /**
+             * Kind
+             * @description `null`: an idle agent passes. `cheat`: one that fools the standard does. `impossible`:
+             *     nothing does. `solution`: the test's own solution does not.
+             * @default null
+             * @enum {string}
+             */
+            kind: "null" | "cheat" | "impossible" | "solution";
+            /**
+             * Hint
+             * @description How to close the hole.
+             * @default
+             */
+            hint: string;
         };
         /**
          * Balance
@@ -2535,6 +2619,29 @@ export interface components {
             count: number;
             /** Next Cursor */
             next_cursor: string | null;
+        };
+        /**
+         * Budget
+         * @description The limits of a run; None is no limit. In a request, None leaves a limit as it is.
+         */
+        Budget: {
+            /** Max Cost Usd */
+            max_cost_usd: number | null;
+            /**
+             * Max Tokens
+             * @description Input and output together.
+             */
+            max_tokens: number | null;
+            /**
+             * Max Minutes
+             * @description While it is executed, over all resumptions.
+             */
+            max_minutes: number | null;
+            /**
+             * Allow Unknown Prices
+             * @description Whether what has no known cost, or no known tokens, counts as nothing.
+             */
+            allow_unknown_prices: boolean | null;
         };
         /**
          * CatalogSource
@@ -2962,6 +3069,55 @@ export interface components {
             record: boolean;
         };
         /**
+         * ExecutionDetails
+         * @description One execution, with what happened in it.
+         */
+        ExecutionDetails: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Agent Id */
+            agent_id: string;
+            /** Agent Version */
+            agent_version: string;
+            source: components["schemas"]["Source"];
+            status: components["schemas"]["ExecutionStatus"];
+            /** Idempotency Key */
+            idempotency_key: string | null;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /** Model */
+            model: string | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Duration Seconds */
+            duration_seconds: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Messages
+             * @description What the user said and what the agent replied; null if the report does not say.
+             */
+            messages: components["schemas"]["Message"][] | null;
+            /**
+             * Steps
+             * @description The tools that it called, in order; null if the report does not say.
+             */
+            steps: components["schemas"]["Step"][] | null;
+            /**
+             * Output
+             * @description Its answer; null if the report does not say.
+             */
+            output: string | null;
+        };
+        /**
          * ExecutionReport
          * @description One execution that happened in your own system.
          */
@@ -3002,6 +3158,21 @@ export interface components {
              * @description Default: now.
              */
             finished_at?: string | null;
+            /**
+             * Messages
+             * @description What the user said and the agent replied.
+             */
+            messages?: components["schemas"]["MessageReport"][] | null;
+            /**
+             * Steps
+             * @description The tools that the agent called, in order.
+             */
+            steps?: components["schemas"]["StepReport"][] | null;
+            /**
+             * Output
+             * @description The answer. Default: the last message.
+             */
+            output?: string | null;
         };
         /**
          * ExecutionStatus
@@ -3026,6 +3197,11 @@ export interface components {
              * @description Executions whose key was already known.
              */
             duplicates: number;
+            /**
+             * Execution Ids
+             * @description The ids of all of them, in the order of the batch.
+             */
+            execution_ids: string[];
         };
         /**
          * ExpiryReason
@@ -3872,6 +4048,32 @@ export interface components {
             cells: (components["schemas"]["MatrixCell"] | null)[];
         };
         /**
+         * Message
+         * @description One message: what the user said, or what the agent replied.
+         */
+        Message: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "system" | "user" | "assistant";
+            /** Content */
+            content: string;
+        };
+        /**
+         * MessageReport
+         * @description One message of a conversation with an agent.
+         */
+        MessageReport: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "system" | "user" | "assistant";
+            /** Content */
+            content: string;
+        };
+        /**
          * Opening
          * @description A hidden case of a sealed standard, and the salt of its commitment.
          */
@@ -4442,6 +4644,18 @@ export interface components {
              */
             steps: components["schemas"]["Step"][] | null;
             /**
+             * Messages
+             * @description The whole conversation; null if the agent was asked once.
+             */
+            messages: components["schemas"]["Message"][] | null;
+            /**
+             * Workspace
+             * @description What the agent made of its workspace: the diff and what was left out; null without one.
+             */
+            workspace: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Created At
              * Format: date-time
              */
@@ -4678,6 +4892,18 @@ export interface components {
             /** Items */
             items: components["schemas"]["ReviewItem"][];
             agreement: components["schemas"]["ReviewAgreement"];
+            /**
+             * Messages
+             * @description The whole conversation, of which the submission is the last reply.
+             * @default []
+             */
+            messages: components["schemas"]["Message"][];
+            /**
+             * Steps
+             * @description The tools that the agent called.
+             * @default []
+             */
+            steps: components["schemas"]["Step"][];
             /**
              * Standard
              * @description The whole standard, of which the checklist may be a part.
@@ -4963,6 +5189,10 @@ export interface components {
              * @default false
              */
             is_archived: boolean;
+            /** @description The most that it may cost and take; null: no limit. */
+            budget: components["schemas"]["Budget"] | null;
+            /** @description What it has cost and taken, judges included; null if it has no budget. */
+            spent: components["schemas"]["Spent"] | null;
             /** Error Message */
             error_message: string | null;
             /**
@@ -5110,6 +5340,26 @@ export interface components {
              * @description Default: the agent's own limit.
              */
             concurrency?: number | null;
+            /**
+             * Max Cost Usd
+             * @description US dollars, judges included.
+             */
+            max_cost_usd?: number | null;
+            /**
+             * Max Tokens
+             * @description Input and output, judges included.
+             */
+            max_tokens?: number | null;
+            /**
+             * Max Minutes
+             * @description Of execution, over all resumptions.
+             */
+            max_minutes?: number | null;
+            /**
+             * Allow Unknown Prices
+             * @description Let models of unknown price count as nothing, instead of refusing them.
+             */
+            allow_unknown_prices?: boolean | null;
         };
         /**
          * RunCreated
@@ -5163,6 +5413,11 @@ export interface components {
              * @description Why the tests are not those that the suite usually has; null if they are.
              */
             partial_because: string | null;
+            /**
+             * Unpriced Models
+             * @description The models that Arena will call and whose price is not known.
+             */
+            unpriced_models: string[];
         };
         /**
          * RunDetails
@@ -5346,7 +5601,34 @@ export interface components {
          * @description The state of a run.
          * @enum {string}
          */
-        RunStatus: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled";
+        RunStatus: "pending" | "running" | "awaiting_review" | "completed" | "failed" | "cancelled" | "budget_exceeded";
+        /**
+         * Source
+         * @description Where an execution took place.
+         * @enum {string}
+         */
+        Source: "benchmark" | "task" | "reported";
+        /**
+         * Spent
+         * @description What a run has spent: its agent, its judges and its simulated users.
+         */
+        Spent: {
+            /**
+             * Cost Usd
+             * @default 0
+             */
+            cost_usd: number;
+            /**
+             * Tokens
+             * @default 0
+             */
+            tokens: number;
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds: number;
+        };
         /**
          * Standing
          * @description Statistics of a test: its difficulty and its discrimination between agents.
@@ -5454,6 +5736,42 @@ export interface components {
              * @description When the tool was called; null if unknown.
              */
             time: string | null;
+            /**
+             * Error
+             * @description Why the call failed; null if it did not.
+             */
+            error: string | null;
+            /**
+             * Source
+             * @description `arena`: Arena played the tool. The others are claims of the agent: in its answer, or in a
+             *     trace that it sent.
+             * @default agent
+             * @enum {string}
+             */
+            source: "agent" | "trace" | "arena";
+            /**
+             * Turn
+             * @description The turn of the conversation, from 1; null if there was only one.
+             */
+            turn: number | null;
+        };
+        /**
+         * StepReport
+         * @description One tool call of an agent.
+         */
+        StepReport: {
+            /** Tool */
+            tool: string;
+            /** Arguments */
+            arguments?: unknown;
+            /** Result */
+            result?: unknown;
+            /** Error */
+            error?: string | null;
+            /** Time */
+            time?: string | null;
+            /** Turn */
+            turn?: number | null;
         };
         /**
          * SubjectKind
@@ -6356,10 +6674,45 @@ export interface components {
             quarantined_until: string | null;
             /** Quarantine Reason */
             quarantine_reason: string | null;
+            /**
+             * Turns
+             * @description Everything that the user says, turn by turn; the first is the prompt.
+             */
+            turns: string[] | null;
+            /**
+             * User
+             * @description A simulated user, who speaks instead of `turns`.
+             */
+            user: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Tools
+             * @description Tools that Arena plays for the agent.
+             */
+            tools: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Workspace
+             * @description The folder that the agent works in, and what is collected from it.
+             */
+            workspace: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Solution
+             * @description A right answer, for the audit.
+             */
+            solution: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * TestAudit
-         * @description The tests that an agent that does nothing can pass; no model is called.
+         * @description The tests that an agent can pass without doing what they ask, or whose solution fails.
+         *
+         *     No model is called unless the request says so.
          */
         TestAudit: {
             /**
@@ -6384,6 +6737,35 @@ export interface components {
              * @description How many are not audited yet: ask again.
              */
             pending: number;
+            /**
+             * Weaknesses
+             * @description Tests that are passed by whoever repeats the words of their standard without sense.
+             */
+            weaknesses: components["schemas"]["AuditFinding"][];
+            /**
+             * Solved
+             * @description How many have a solution that passes.
+             * @default 0
+             */
+            solved: number;
+        };
+        /** TestFromExecution */
+        TestFromExecution: {
+            /**
+             * Execution
+             * @description Its id, or its idempotency key.
+             */
+            execution: string;
+            /**
+             * Expect
+             * @description What a good answer contains. Default: the answer of a completed execution.
+             */
+            expect?: string[] | null;
+            /**
+             * Test Id
+             * @description Of the new test. Default: a made one.
+             */
+            test_id?: string | null;
         };
         /**
          * TestList
@@ -6721,6 +7103,19 @@ export interface components {
             success_rate: number;
             /** Cost Efficiency */
             cost_efficiency: number;
+        };
+        /**
+         * WrittenTest
+         * @description A test that was made of something that happened, as a file.
+         */
+        WrittenTest: {
+            /** Test Id */
+            test_id: string;
+            /**
+             * Yaml
+             * @description The content of the file.
+             */
+            yaml: string;
         };
         /**
          * Misfit
@@ -7185,6 +7580,7 @@ export interface operations {
                      *       "duration_seconds": 1.5,
                      *       "truncated": false,
                      *       "steps": null,
+                     *       "steps_problem": null,
                      *       "input_tokens": 748,
                      *       "output_tokens": 62,
                      *       "model": null,
@@ -8282,7 +8678,10 @@ export interface operations {
     };
     audit_tests: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also audit tests that a model judges: this costs money. */
+                judge?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8303,12 +8702,16 @@ export interface operations {
                      *           "test_id": "bench_nav_001",
                      *           "agent": "echo",
                      *           "answer": "List all available user interfaces in the system",
-                     *           "reason": "the answer has all of \"user\", \"interfaces\""
+                     *           "reason": "the answer has all of \"user\", \"interfaces\"",
+                     *           "kind": "null",
+                     *           "hint": "ask for something that is not in the question: a name, a figure, a reason"
                      *         }
                      *       ],
                      *       "audited": 17,
                      *       "left_out": [],
-                     *       "pending": 0
+                     *       "pending": 0,
+                     *       "weaknesses": [],
+                     *       "solved": 0
                      *     }
                      */
                     "application/json": components["schemas"]["TestAudit"];
@@ -9525,7 +9928,10 @@ export interface operations {
                     /**
                      * @example {
                      *       "accepted": 1,
-                     *       "duplicates": 0
+                     *       "duplicates": 0,
+                     *       "execution_ids": [
+                     *         "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsReported"];
@@ -9620,6 +10026,158 @@ export interface operations {
                      *       "status": 409,
                      *       "code": "conflict",
                      *       "detail": "run 5e06f7d4-f474-4fa8-a834-b447442a7da2 is completed, it cannot be executed",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_execution: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path: {
+                /** @description Its id, or its idempotency key. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0b6d5c1e-8f2a-4c3b-9d7e-1a2b3c4d5e6f",
+                     *       "agent_id": "qa-web-manager",
+                     *       "agent_version": "1.0.0",
+                     *       "source": "reported",
+                     *       "status": "completed",
+                     *       "idempotency_key": "job-4711",
+                     *       "input_tokens": 900,
+                     *       "output_tokens": 120,
+                     *       "model": null,
+                     *       "cost_usd": null,
+                     *       "duration_seconds": 1.5,
+                     *       "created_at": "2026-05-04T12:00:00Z",
+                     *       "messages": [
+                     *         {
+                     *           "role": "user",
+                     *           "content": "Which day is it?"
+                     *         },
+                     *         {
+                     *           "role": "assistant",
+                     *           "content": "Monday"
+                     *         }
+                     *       ],
+                     *       "steps": null,
+                     *       "output": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExecutionDetails"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
                      *       "errors": []
                      *     }
                      */
@@ -10464,7 +11022,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "agent_id": "qa-web-manager",
-                 *       "version": "1.0.0"
+                 *       "version": "1.0.0",
+                 *       "max_cost_usd": 5
                  *     }
                  */
                 "application/json": components["schemas"]["RunCreate"];
@@ -10489,7 +11048,8 @@ export interface operations {
                      *       "suite_version": "",
                      *       "is_full": true,
                      *       "files": [],
-                     *       "partial_because": null
+                     *       "partial_because": null,
+                     *       "unpriced_models": []
                      *     }
                      */
                     "application/json": components["schemas"]["RunCreated"];
@@ -10885,6 +11445,8 @@ export interface operations {
                      *           "duration_seconds": 1.5,
                      *           "results_duration_seconds": 1.5,
                      *           "is_archived": false,
+                     *           "budget": null,
+                     *           "spent": null,
                      *           "error_message": null,
                      *           "created_at": "2025-12-06T23:58:10Z",
                      *           "started_at": "2025-12-06T23:58:10Z",
@@ -11051,6 +11613,8 @@ export interface operations {
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 1.5,
                      *         "is_archived": false,
+                     *         "budget": null,
+                     *         "spent": null,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -11306,6 +11870,8 @@ export interface operations {
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 1.5,
                      *         "is_archived": false,
+                     *         "budget": null,
+                     *         "spent": null,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -11375,6 +11941,8 @@ export interface operations {
                      *           "pass_all_k": null,
                      *           "verdict_cid": null,
                      *           "steps": null,
+                     *           "messages": null,
+                     *           "workspace": null,
                      *           "created_at": "2025-12-06T23:58:10Z"
                      *         }
                      *       ],
@@ -12056,6 +12624,8 @@ export interface operations {
                      *       "duration_seconds": 1.5,
                      *       "results_duration_seconds": 1.5,
                      *       "is_archived": false,
+                     *       "budget": null,
+                     *       "spent": null,
                      *       "error_message": null,
                      *       "created_at": "2025-12-06T23:58:10Z",
                      *       "started_at": null,
@@ -12251,6 +12821,8 @@ export interface operations {
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 0,
                      *         "is_archived": false,
+                     *         "budget": null,
+                     *         "spent": null,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -12299,6 +12871,8 @@ export interface operations {
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 0,
                      *         "is_archived": false,
+                     *         "budget": null,
+                     *         "spent": null,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -13203,6 +13777,8 @@ export interface operations {
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 0,
                      *         "is_archived": false,
+                     *         "budget": null,
+                     *         "spent": null,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -13856,6 +14432,8 @@ export interface operations {
                      *         "duration_seconds": 1.5,
                      *         "results_duration_seconds": 1.5,
                      *         "is_archived": false,
+                     *         "budget": null,
+                     *         "spent": null,
                      *         "error_message": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
                      *         "started_at": "2025-12-06T23:58:10Z",
@@ -13924,6 +14502,8 @@ export interface operations {
                      *         "pass_all_k": null,
                      *         "verdict_cid": null,
                      *         "steps": null,
+                     *         "messages": null,
+                     *         "workspace": null,
                      *         "created_at": "2025-12-06T23:58:10Z"
                      *       },
                      *       "test": {
@@ -13957,7 +14537,12 @@ export interface operations {
                      *         "suite": "",
                      *         "group": null,
                      *         "quarantined_until": null,
-                     *         "quarantine_reason": null
+                     *         "quarantine_reason": null,
+                     *         "turns": null,
+                     *         "user": null,
+                     *         "tools": null,
+                     *         "workspace": null,
+                     *         "solution": null
                      *       },
                      *       "previous_id": null,
                      *       "next_id": "1c7e6d2f-9a3b-4d4c-8e8f-2b3c4d5e6f70"
@@ -14068,6 +14653,14 @@ export interface operations {
             query?: {
                 /** @description Respond when the run has ended; false responds with 202 at once. */
                 wait?: boolean;
+                /** @description US dollars, judges included. */
+                max_cost_usd?: number | null;
+                /** @description Input and output, judges included. */
+                max_tokens?: number | null;
+                /** @description Of execution, over all resumptions. */
+                max_minutes?: number | null;
+                /** @description Let models of unknown price count as nothing, instead of refusing them. */
+                allow_unknown_prices?: boolean | null;
                 /** @description The team; see X-Team-ID. */
                 team_id?: string | null;
             };
@@ -15121,6 +15714,295 @@ export interface operations {
             };
         };
     };
+    test_from_execution: {
+        parameters: {
+            query?: {
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "execution": "job-4711",
+                 *       "expect": [
+                 *         "Monday"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestFromExecution"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "test_id": "qa-web-manager_0b6d5c1e",
+                     *       "yaml": "tests:\n- id: qa-web-manager_0b6d5c1e\n"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WrittenTest"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Bad Request",
+                     *       "status": 400,
+                     *       "code": "caller_error",
+                     *       "detail": "the body cannot be read as JSON",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_from_result: {
+        parameters: {
+            query: {
+                /** @description Its id, the beginning of it, or RUN:TEST with the id of a run: then the first trial that failed, or else the first. */
+                result: string;
+                /** @description Of the new test. Default: a made one. */
+                test_id?: string | null;
+                /** @description The team; see X-Team-ID. */
+                team_id?: string | null;
+            };
+            header?: {
+                /** @description The team, as a header. */
+                "x-team-id"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "test_id": "bench_nav_001_0b6d5c1e",
+                     *       "yaml": "tests:\n- id: bench_nav_001_0b6d5c1e\n"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WrittenTest"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Not Found",
+                     *       "status": 404,
+                     *       "code": "not_found",
+                     *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_tests: {
         parameters: {
             query?: {
@@ -15180,7 +16062,12 @@ export interface operations {
                      *           "suite": "",
                      *           "group": null,
                      *           "quarantined_until": null,
-                     *           "quarantine_reason": null
+                     *           "quarantine_reason": null,
+                     *           "turns": null,
+                     *           "user": null,
+                     *           "tools": null,
+                     *           "workspace": null,
+                     *           "solution": null
                      *         }
                      *       ],
                      *       "count": 1,
@@ -15318,7 +16205,12 @@ export interface operations {
                      *       "suite": "",
                      *       "group": null,
                      *       "quarantined_until": null,
-                     *       "quarantine_reason": null
+                     *       "quarantine_reason": null,
+                     *       "turns": null,
+                     *       "user": null,
+                     *       "tools": null,
+                     *       "workspace": null,
+                     *       "solution": null
                      *     }
                      */
                     "application/json": components["schemas"]["Test"];
@@ -19167,11 +20059,11 @@ export interface operations {
                      *         "rule": "majority, a tie fails",
                      *         "item_count": 2,
                      *         "answered_count": 1,
+                     *         "revision": 0,
                      *         "trouble": null,
                      *         "due_at": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
-                     *         "completed_at": null,
-                     *         "revision": 0
+                     *         "completed_at": null
                      *       },
                      *       "prompt": "Summarise the outage of the night",
                      *       "submission": "The switch failed at 02:10.",
@@ -19222,6 +20114,8 @@ export interface operations {
                      *           }
                      *         ]
                      *       },
+                     *       "messages": [],
+                     *       "steps": [],
                      *       "standard": {
                      *         "type": "checklist",
                      *         "items": [
@@ -19386,11 +20280,11 @@ export interface operations {
                      *         "rule": "majority, a tie fails",
                      *         "item_count": 2,
                      *         "answered_count": 2,
+                     *         "revision": 0,
                      *         "trouble": null,
                      *         "due_at": null,
                      *         "created_at": "2025-12-06T23:58:10Z",
-                     *         "completed_at": "2025-12-07T00:00:10Z",
-                     *         "revision": 0
+                     *         "completed_at": "2025-12-07T00:00:10Z"
                      *       },
                      *       "prompt": "Summarise the outage of the night",
                      *       "submission": "The switch failed at 02:10.",
@@ -19449,6 +20343,8 @@ export interface operations {
                      *           }
                      *         ]
                      *       },
+                     *       "messages": [],
+                     *       "steps": [],
                      *       "standard": {
                      *         "type": "checklist",
                      *         "items": [

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 
 from arena.cli import output
 from arena.cli.export.exported import RUN_FIELDS, ExportedRun, cut, fields_of_run, output_of
+from arena.models.step import step_line
 from arena.runs.run import Result, Run
 from arena.text import to_unicode
 
@@ -23,8 +24,8 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 Cell = str | int | float | None
 
-NESTED = {"passed", "actual_output", "findings", "steps"}
-"""Fields of a result that are no cell; `outcome` and `output` stand for the first two."""
+NESTED = {"passed", "actual_output", "findings", "steps", "messages", "workspace"}
+"""Fields of a result that are no cell; `outcome`, `output` and a text of `steps` stand for some."""
 
 COLUMNS = (
     "run_id",
@@ -33,6 +34,8 @@ COLUMNS = (
     "outcome",
     "quarantined_until",
     "output",
+    "steps",
+    "turns",
 )
 
 
@@ -69,5 +72,8 @@ def _cells(run: Run, result: Result) -> dict[str, Cell]:
         | {
             "outcome": {True: "passed", False: "failed", None: "awaiting"}[result.passed],
             "output": output_of(result),
+            "steps": "\n".join(map(step_line, result.steps)) if result.steps else None,
+            # How often the agent was asked.
+            "turns": max(1, sum(one.role == "user" for one in result.messages or ())),
         }
     )

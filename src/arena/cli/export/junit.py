@@ -20,8 +20,10 @@ from xml.sax.saxutils import escape
 
 from arena import __version__
 from arena.cli import output
-from arena.cli.export.exported import ExportedRun, cut, output_of
+from arena.cli.conversation import plain_text
+from arena.cli.export.exported import CUT, ExportedRun, cut, output_of
 from arena.cli.run_report import provenance_text
+from arena.models.step import step_line
 from arena.runs.differences import few
 from arena.runs.run import QuarantinedTest, Result, Run, RunError
 from arena.text import to_unicode
@@ -29,6 +31,7 @@ from arena.text import to_unicode
 MAX_MESSAGE = 300
 MAX_REASON = 4000
 MAX_OUTPUT = 4000
+MOST_STEPS = 20
 """Characters of a failure's text; CI systems show them in a list."""
 
 INVALID = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -118,8 +121,16 @@ def _case(result: Result, quarantined: QuarantinedTest | None, is_repeated: bool
 
 def _explained(result: Result) -> Iterator[str]:
     yield cut(result.failure_reason or "failed", MAX_REASON)
-    if answer := output_of(result):
+    if result.messages:
+        said = plain_text(result.messages, result.steps or ())
+        # Its end: that is where a conversation fails.
+        yield f"conversation:\n{said if len(said) <= MAX_OUTPUT else CUT + said[-MAX_OUTPUT:]}"
+    elif answer := output_of(result):
         yield f"output:\n{cut(answer, MAX_OUTPUT)}"
+    if result.steps:
+        lines = [f"{n}. {step_line(one)}" for n, one in enumerate(result.steps[:MOST_STEPS], 1)]
+        lines += [f"and {len(result.steps) - MOST_STEPS:,} more"] * (len(result.steps) > MOST_STEPS)
+        yield "steps:\n" + "\n".join(cut(line, MAX_MESSAGE) for line in lines)
 
 
 def _errored(error: RunError, is_repeated: bool) -> Case:

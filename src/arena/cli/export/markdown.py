@@ -12,7 +12,8 @@ from arena.cli import output
 from arena.cli.baseline_report import changes_of, notes_of
 from arena.cli.export.exported import ExportedRun, cut
 from arena.cli.gate import Compared
-from arena.cli.run_report import claim_text
+from arena.cli.run_report import budget_text, claim_text
+from arena.models.budget import Spent
 from arena.runs.differences import Changes, Note, counts_text
 from arena.runs.run import Run
 from arena.text import percent_text, printable, seconds_text, to_unicode
@@ -31,7 +32,7 @@ async def pieces(exported: ExportedRun) -> AsyncIterator[str]:
     """The page; only as many results are read as it shows."""
     run = exported.details.run
     yield f"## {agent_of(run)}: {percent_text(run.score_percent)}\n\n"
-    yield f"{_verdict(exported)}\n\n{origin_of(run)}\n\n{_counts(exported)}"
+    yield f"{_verdict(exported)}\n\n{origin_of(run)}\n\n{_budget(run)}{_counts(exported)}"
     if exported.compared is not None:
         yield compared_section(exported.compared, run)
     failed, quarantined = await _failures(exported)
@@ -68,6 +69,13 @@ def _verdict(exported: ExportedRun) -> str:
     word = {True: "Passed", False: "Failed", None: "Not decided"}[gate.passed]
     parts = [f"`{part.option}` {part.reason}." for part in gate.parts]
     return f"**{word}.** {text}. {' '.join(parts)}"
+
+
+def _budget(run: Run) -> str:
+    """What was spent of the budget; empty without one."""
+    if run.budget is None:
+        return ""
+    return f"Budget: {budget_text(run.budget, run.spent or Spent())}\n\n"
 
 
 def compared_section(compared: Compared, run: Run) -> str:

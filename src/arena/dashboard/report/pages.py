@@ -1,12 +1,13 @@
 """The pages: a run with each result and its evidence, and the leaderboard."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.catalog.suite import short_version
 from arena.catalog.test import Test
+from arena.dashboard.report.acting import conversation, workspace
 from arena.dashboard.report.markup import (
     Html,
     choice,
@@ -21,6 +22,8 @@ from arena.dashboard.report.markup import (
 from arena.dashboard.report.standard import standard
 from arena.errors import InvalidInput
 from arena.files import write_atomically
+from arena.models.budget import Budget, Spent
+from arena.models.step import SOURCES
 from arena.operations.runs import RunDetails
 from arena.runs.run import Result, Run
 from arena.scoring.board import Provenance
@@ -124,6 +127,7 @@ def _facts(run: Run) -> list[tuple[str, str, str | None]]:
     tokens = None
     if run.input_tokens is not None or run.output_tokens is not None:
         tokens = (run.input_tokens or 0) + (run.output_tokens or 0)
+    limits = (run.spent or Spent()).limits(run.budget or Budget())
     return [
         ("Score", percent_text(run.score_percent), None),
         ("Passed", f"{run.passed_tests} of {run.total_tests}", None),
@@ -131,6 +135,7 @@ def _facts(run: Run) -> list[tuple[str, str, str | None]]:
         ("Not executed", count(run.errored_tests), "not caused by the agent"),
         ("Tokens", count(tokens), None),
         ("Cost", dollars(run.cost_usd), f"of {run.costed_tests} results"),
+        *(("Budget", limit.text, "judges included") for limit in limits),
     ]
 
 
@@ -188,20 +193,27 @@ def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
         element("h3", "Verdict"),
         element("p", untrusted(result.failure_reason)) if result.failure_reason else None,
         _findings(result),
-        _block("Prompt", test.prompt) if test else None,
-        _block("Answer", answer)
-        if answer is not None
-        else element("p", "The agent returned no output."),
+        *_exchange(result, test, answer),
         element("p", "Cut: the answer was longer; its beginning was kept.", class_="cut")
         if result.is_cut
         else None,
         _steps(result),
+        workspace(result),
         joined(element("h3", "Standard"), standard(test.validation, test.expected))
         if test
         else None,
         element("p", _figures(result), class_="quiet"),
         class_="inside",
     )
+
+
+def _exchange(result: Result, test: Test | None, answer: str | None) -> Iterator[Html | None]:
+    """What was said: the conversation, or the prompt and the answer."""
+    yield conversation(result) or (_block("Prompt", test.prompt) if test else None)
+    if answer is None:
+        yield element("p", "The agent returned no output.")
+    elif not result.messages:
+        yield _block("Answer", answer)
 
 
 def _steps(result: Result) -> Html | None:
@@ -212,13 +224,17 @@ def _steps(result: Result) -> Html | None:
         call = json.dumps(step.arguments, ensure_ascii=False)
         returned = json.dumps(step.result, ensure_ascii=False)
         after = joined(" → ", untrusted(_cut(returned, STEP_CHARACTERS)))
+        if step.error is not None:
+            after = joined(" failed: ", untrusted(_cut(step.error, STEP_CHARACTERS)))
         lines.append(
             element(
                 "li",
                 element("b", untrusted(_cut(step.tool, STEP_CHARACTERS))),
                 " ",
                 untrusted(_cut(call, STEP_CHARACTERS)),
-                after if step.result is not None else None,
+                after if step.result is not None or step.error is not None else None,
+                " ",
+                element("span", SOURCES[step.source], class_="quiet"),
             )
         )
     rest = len(result.steps) - MOST_STEPS
@@ -276,6 +292,8 @@ def _output(result: Result) -> str | None:
     output = result.actual_output.get("output")
     if isinstance(output, str):
         return output
+    if "user" in result.actual_output:
+        return None  # the agent failed; what is kept is about the simulated user
     return json.dumps(result.actual_output, indent=2, ensure_ascii=False)
 
 

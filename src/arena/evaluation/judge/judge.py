@@ -49,9 +49,7 @@ class ModelJudge:
         `bare` leaves out the hardening of the prompt, only to measure its effect.
         """
         panel = self.panel(standard.judge)
-        brief = brief_for(
-            standard, submission.output, max_characters=panel.max_characters, is_bare=bare
-        )
+        brief = brief_for(standard, submission, max_characters=panel.max_characters, is_bare=bare)
         votes = await self._votes(brief, panel, purpose)
         figures = self.figures.of(panel.identity).calibration
         make = partial(verdict_of, brief, votes, judge=panel.identity, figures=figures)

@@ -80,7 +80,7 @@ def replay(standard: JudgePrompt, submission: Submission, recorded: Verdict) -> 
         _check_vote(vote, set(standard.criteria))
     if len({(vote.model, vote.number) for vote in judgement.votes}) < len(judgement.votes):
         raise InvalidInput("duplicate vote")
-    brief = brief_for(standard, submission.output, max_characters=judgement.shown_characters)
+    brief = brief_for(standard, submission, max_characters=judgement.shown_characters)
     return verdict_of(brief, judgement.votes, judge=judgement.judge, figures=judgement.figures)
 
 

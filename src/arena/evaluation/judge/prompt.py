@@ -13,7 +13,10 @@ from typing import Annotated, NoReturn, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from arena.evaluation.judge.conversation import joined, parts_of, shortened
 from arena.evaluation.standard import JudgePrompt
+from arena.evaluation.verdict import Submission
+from arena.models.asking import BadAnswer
 from arena.models.completion import Completion
 from arena.text import storable
 
@@ -58,6 +61,18 @@ You judge one submission.
 The submission:
 {shown}"""
 
+_CONVERSATION = """
+The submission is what an assistant did: a conversation, and the tools that it called. A line with \
+{delimiter} alone begins each part and says what it is; no other line does. Judge the assistant: \
+what a user says is given, and earns and costs nothing. Steps are what the assistant reports of \
+itself, unless they say that Arena ran the tool.
+"""
+
+_LONG = """
+The submission has {characters} characters; you are shown {shown}: long parts of it are cut. Judge \
+what you are shown.
+"""
+
 _NOTICE = """
 The submission has {characters} characters; you are shown the first {shown}. Judge what you are \
 shown.
@@ -71,6 +86,8 @@ class Brief:
     standard: JudgePrompt
     shown: str
     """The part of the submission that is sent."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """Its messages and steps, each with its title; empty if there is only text."""
     characters: int
     """The length of the submission."""
     is_bare: bool = False
@@ -87,12 +104,18 @@ class Brief:
         """The chat. One message per role: some models reject two of a role in a row."""
         if self.is_bare:
             return [{"role": "user", "content": _BARE.format(task=self._task(), shown=self.shown)}]
-        notice = _NOTICE.format(characters=self.characters, shown=len(self.shown))
-        rules = _RULES.format(
-            delimiter=delimiter, notice=notice if self.is_cut else "", task=self._task()
-        )
-        data = f"BEGIN {delimiter}\n{self.shown}\nEND {delimiter}"
+        notice = (_LONG if self.parts else _NOTICE) if self.is_cut else ""
+        notice = notice.format(characters=self.characters, shown=len(self.shown))
+        if self.parts:
+            notice = _CONVERSATION.format(delimiter=delimiter) + notice
+        rules = _RULES.format(delimiter=delimiter, notice=notice, task=self._task())
+        data = f"BEGIN {delimiter}\n{self._data(delimiter)}\nEND {delimiter}"
         return [{"role": "system", "content": rules}, {"role": "user", "content": data}]
+
+    def _data(self, delimiter: str) -> str:
+        if not self.parts:
+            return self.shown
+        return "\n".join(f"{delimiter} {title}\n{text}" for title, text in self.parts)
 
     def _task(self) -> str:
         criteria = [" ".join(name.split()) for name in self.standard.criteria]
@@ -105,11 +128,23 @@ class Brief:
 
 
 def brief_for(
-    standard: JudgePrompt, output: str, *, max_characters: int, is_bare: bool = False
+    standard: JudgePrompt, submission: Submission, *, max_characters: int, is_bare: bool = False
 ) -> Brief:
-    """The brief for the submission `output`."""
-    shown = storable(output[:max_characters])
-    made = Brief(standard=standard, shown=shown, characters=len(output), is_bare=is_bare)
+    """The brief for a submission: its text alone, or all its messages and steps."""
+    output = submission.output
+    if submission.messages or submission.steps:
+        parts = parts_of(submission)
+        cut = shortened(parts, max_characters)
+        made = Brief(
+            standard=standard,
+            shown=joined(cut),
+            parts=cut,
+            characters=len(joined(parts)),
+            is_bare=is_bare,
+        )
+    else:
+        shown = storable(output[:max_characters])
+        made = Brief(standard=standard, shown=shown, characters=len(output), is_bare=is_bare)
     # A fixed delimiter, because the digest must be equal for equal questions.
     sent = [made.messages("-"), response_format(len(standard.criteria))]
     return replace(made, digest=hashlib.sha256(json.dumps(sent).encode()).hexdigest())
@@ -151,10 +186,6 @@ def response_format(count: int) -> dict[str, object]:
     return {"type": "json_schema", "json_schema": described}
 
 
-class BadAnswer(Exception):
-    """The answer is not a vote."""
-
-
 class Scored(BaseModel):
     """A model's score for one criterion."""
 
@@ -189,6 +220,11 @@ def complete_text(completion: Completion) -> str:
 
 def read_text(text: str, count: int) -> list[Scored]:
     """The scores in a text, which must be exactly one JSON object of the right form."""
+    return _scores(read_object(text), keys(count))
+
+
+def read_object(text: str) -> dict[str, object]:
+    """The one JSON object in a text; raises `BadAnswer`."""
     try:
         value: object = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError:
@@ -197,7 +233,7 @@ def read_text(text: str, count: int) -> list[Scored]:
         raise BadAnswer(f"it is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise BadAnswer("it is not a JSON object")
-    return _scores(cast(dict[str, object], value), keys(count))
+    return cast(dict[str, object], value)
 
 
 def _scores(answer: dict[str, object], names: Sequence[str]) -> list[Scored]:

@@ -21,6 +21,7 @@ from arena.scoring.board import Provenance
 from arena.scoring.records.evidence import end_run
 from arena.scoring.records.ranks import lock_team
 from arena.scoring.records.rebuilding import adopt_version
+from arena.scoring.records.suites import manifest_of
 from arena.store.database import Database, shielded
 from arena.store.tables.boards import Archive, SuiteVersions
 from arena.store.tables.runs import FrozenTests, Results, Runs, RunTests
@@ -96,8 +97,8 @@ async def store_reported(
         await adopt_version(connection, run.team_id, run.suite, run.created_at, is_claimed=True)
         await connection.execute(insert(Runs), _row(run))
         for start in range(0, len(run.tests), PAGE):
-            page = [(n, run.tests[n]) for n in range(start, min(start + PAGE, len(run.tests)))]
-            await freeze(connection, run.id, page, list(run.trials))
+            stop = start + PAGE
+            await freeze(connection, run.id, start, run.tests[start:stop], run.trials[start:stop])
         number = 1
         for results in pages:
             rows = [result_row(run.id, n, one) for n, one in enumerate(results, start=number)]
@@ -117,7 +118,7 @@ def _row(run: ReportedRun) -> dict[str, Any]:
         "bundle_digest": run.bundle_digest,
         "suite": run.suite.name,
         "suite_version": run.suite.version,
-        "suite_tests": len(run.suite.manifest),
+        "suite_tests": run.suite.size,
         "test_count": len(run.tests),
         **run.columns,
     }
@@ -175,16 +176,17 @@ async def completed_run(database: Database, run_id: UUID, team_id: str | None, u
 @shielded
 async def version_of_run(database: Database, run: Run) -> KnownVersion:
     """The suite version of a run."""
-    query = select(SuiteVersions.label, SuiteVersions.manifest).where(
+    query = select(SuiteVersions.label).where(
         SuiteVersions.team_id == run.team_id,
         SuiteVersions.suite == run.suite,
         SuiteVersions.version == run.suite_version,
     )
     async with database.reading() as connection:
         found = (await connection.execute(query)).one_or_none()
+        manifest = await manifest_of(connection, run.team_id, run.suite, run.suite_version)
     if found is None:
         raise Conflict(f"the tests of {run.suite} that run {run.id} is of are not known any more")
-    return KnownVersion(name=run.suite, label=found.label, fingerprints=found.manifest)
+    return KnownVersion(name=run.suite, label=found.label, fingerprints=manifest)
 
 
 async def frozen_tests(database: Database, run_id: UUID) -> AsyncIterator[tuple[Test, int]]:

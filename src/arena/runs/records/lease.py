@@ -1,6 +1,8 @@
 """The lease of a run: its executor holds it, renews it, and may write only while it holds it."""
 
+from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +18,8 @@ from arena.store.tables.runs import Runs
 
 LEASE = timedelta(seconds=15)
 """How long an executor may be silent before another one may take the run over."""
+NOTHING: Mapping[str, object] = MappingProxyType({})
+"""No columns: of a run without a budget."""
 
 
 class LostLease(Exception):
@@ -41,8 +45,17 @@ async def claim(database: Database, run_id: UUID, token: str) -> Run:
 
 
 @shielded
-async def take_over(database: Database, run_id: UUID, token: str, dead: str | None) -> Run:
-    """Take an interrupted or failed run; `dead` is the token of an executor known to be dead."""
+async def take_over(
+    database: Database,
+    run_id: UUID,
+    token: str,
+    dead: str | None,
+    budget: dict[str, Any] | None = None,
+) -> Run:
+    """Take a run that was interrupted or stopped; `dead` is the token of a dead executor.
+
+    With a budget, it replaces the one that the run has.
+    """
     async with database.writing() as connection:
         row = await run_row(connection, run_id, lock=True)
         if row.status != RunStatus.RUNNING:
@@ -50,10 +63,12 @@ async def take_over(database: Database, run_id: UUID, token: str, dead: str | No
         # A released or dead executor's lease need not expire first: resuming would wait 15 s.
         elif row.lease_token not in (None, dead) and row.lease_expires_at > clock.now():
             raise Conflict(f"run {run_id} is being executed, it cannot be resumed")
-        return await _take(connection, row, token)
+        return await _take(connection, row, token, {} if budget is None else {"budget": budget})
 
 
-async def _take(connection: AsyncConnection, row: Row[Any], token: str) -> Run:
+async def _take(
+    connection: AsyncConnection, row: Row[Any], token: str, more: Mapping[str, object] = NOTHING
+) -> Run:
     now = clock.now()
     await connection.execute(
         update(Runs)
@@ -66,30 +81,39 @@ async def _take(connection: AsyncConnection, row: Row[Any], token: str) -> Run:
             errored_tests=0,  # those tests are tried again now
             lease_token=token,
             lease_expires_at=now + LEASE,
+            **more,
         )
     )
     return to_run(await run_row(connection, row.id))
 
 
 @shielded
-async def renew(database: Database, run_id: UUID, token: str) -> None:
-    """Extend the lease; raises `LostLease` if the executor no longer holds it."""
+async def renew(
+    database: Database, run_id: UUID, token: str, spent: Mapping[str, object] = NOTHING
+) -> None:
+    """Extend the lease; raises `LostLease` if the executor no longer holds it.
+
+    `spent` has the column of what a run with a budget has spent until now.
+    """
     async with database.writing() as connection:
+        values = {"lease_expires_at": clock.now() + LEASE, **spent}
         renewed = await connection.execute(
-            update(Runs).where(_is_mine(run_id, token)).values(lease_expires_at=clock.now() + LEASE)
+            update(Runs).where(_is_mine(run_id, token)).values(**values)
         )
         if renewed.rowcount != 1:
             raise LostLease(str(run_id))
 
 
 @shielded
-async def release(database: Database, run_id: UUID, token: str) -> None:
+async def release(
+    database: Database, run_id: UUID, token: str, spent: Mapping[str, object] = NOTHING
+) -> None:
     """Release the unfinished run, so that it can be resumed at once."""
     async with database.writing() as connection:
         await connection.execute(
             update(Runs)
             .where(_is_mine(run_id, token))
-            .values(lease_token=None, lease_expires_at=None)
+            .values(lease_token=None, lease_expires_at=None, **spent)
         )
 
 

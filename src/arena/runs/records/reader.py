@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.errors import Conflict, NotFound
+from arena.errors import Conflict, InvalidInput, NotFound
 from arena.runs.item import PlacedResult
 from arena.runs.records.rows import frozen_test, get_run, run_row, to_result, to_run
 from arena.runs.records.run_tests import quarantined_tests
@@ -200,6 +200,26 @@ class RunReader:
             return [
                 value_from(ResultEvent, row, status=ExecutionStatus(row.status)) for row in page
             ]
+
+    @shielded
+    async def find_result(
+        self, name: str, ids: tuple[UUID, UUID], team_id: str | None
+    ) -> tuple[UUID, UUID]:
+        """The run and the id of the result that `name` means, the only one between two ids.
+
+        No team means any team.
+        """
+        query = select(Results.run_id, Results.id).join(Runs, Runs.id == Results.run_id)
+        query = query.where(Results.id.between(*ids)).limit(2)
+        if team_id is not None:
+            query = query.where(Runs.team_id == team_id)
+        async with self._database.reading() as connection:
+            found = (await connection.execute(query)).all()
+        if not found:
+            raise NotFound(f"there is no result whose id begins with {name!r}")
+        if len(found) > 1:
+            raise InvalidInput(f"{name!r} is the beginning of several results' ids: give more")
+        return found[0].run_id, found[0].id
 
     @shielded
     async def result(

@@ -1,6 +1,6 @@
 """Writes results of a run under its lease."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -9,9 +9,10 @@ from sqlalchemy import Row, and_, delete, insert, select, update
 
 from arena import clock
 from arena.catalog.test import Test
+from arena.models.message import as_json as message_json
 from arena.models.step import as_json
 from arena.runs.item import Executed, Item
-from arena.runs.records.lease import held_row
+from arena.runs.records.lease import NOTHING, held_row
 from arena.runs.records.rows import cost_columns, findings_json
 from arena.runs.run import Result, RunError
 from arena.store.database import Database, shielded
@@ -31,7 +32,7 @@ async def pending_page(
     A page starts after the position `after`. If `known` is not empty, it has the run's tests.
     """
     query = (
-        select(RunTests.position, RunTests.test_id, RunTests.trials, RunTests.digest)
+        select(RunTests.position, RunTests.test_id, RunTests.trials)
         .where(RunTests.run_id == run_id, RunTests.position > after)
         .order_by(RunTests.position)
         .limit(PAGE)
@@ -52,10 +53,14 @@ async def pending_page(
         done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
         tests = known[after + 1 : last + 1]
         if not known:
-            digests = {row.digest for row in page}
-            bodies = select(FrozenTests.__table__).where(FrozenTests.digest.in_(digests))
-            read = {r.digest: Test.from_json(r.body) for r in await connection.execute(bodies)}
-            tests = [read[row.digest] for row in page]
+            bodies = (
+                select(FrozenTests.body)
+                .join(RunTests, RunTests.digest == FrozenTests.digest)
+                # By position: a list of digests would stay in memory until it is collected.
+                .where(RunTests.run_id == run_id, RunTests.position.between(after + 1, last))
+                .order_by(RunTests.position)
+            )
+            tests = [Test.from_json(r.body) for r in await connection.execute(bodies)]
     items = [
         Item(test=test, trial=trial)
         for test, row in zip(tests, page, strict=True)
@@ -72,8 +77,11 @@ async def add_results(
     token: str,
     batch: Sequence[Executed],
     reviewers_needed: int = 1,
+    spent: Mapping[str, object] = NOTHING,
 ) -> None:
     """Record results and count them, in one transaction and only under the lease.
+
+    `spent` has the column of what a run with a budget has spent until now.
 
     Results that people have to judge get their reviews in the same transaction.
     """
@@ -85,7 +93,7 @@ async def add_results(
             insert(Results), [result_row(run_id, number, one) for number, one in numbered]
         )
         await connection.execute(
-            update(Runs).where(Runs.id == run_id).values(**_counters(row, results))
+            update(Runs).where(Runs.id == run_id).values(**_counters(row, results), **spent)
         )
         if awaiting := [executed for executed in batch if executed.result.passed is None]:
             # Imported here: most runs need nobody to judge them.
@@ -148,4 +156,6 @@ def result_row(run_id: UUID, sequence: int, executed: Executed) -> dict[str, obj
     row["findings"] = findings_json(result.findings)
     if result.steps:
         row["steps"] = [as_json(step) for step in result.steps]
+    if result.messages:
+        row["messages"] = [message_json(message) for message in result.messages]
     return row | {"run_id": run_id, "sequence": sequence} | cost_columns(executed)

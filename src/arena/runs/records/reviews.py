@@ -8,7 +8,8 @@ from uuid import UUID
 from sqlalchemy import Row, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.evaluation.verdict import Submission, Verdict
+from arena.evaluation.submission import seen_by
+from arena.evaluation.verdict import Verdict
 from arena.reviews.case import NewReview
 from arena.reviews.records import close_review, open_reviews
 from arena.reviews.review import Review, ReviewSubject, SubjectKind
@@ -23,7 +24,7 @@ from arena.runs.records.rows import (
 )
 from arena.runs.records.runs import change, complete
 from arena.runs.run import Run, RunStatus
-from arena.runs.verdicts import judged_fields
+from arena.runs.verdicts import judged_fields, submission_of
 from arena.store.database import Database, shielded
 from arena.store.tables.runs import Results
 
@@ -91,9 +92,7 @@ def _new_review(row: Row[Any], executed: Executed, reviewers_needed: int) -> New
         title=f"{test.name} ({row.agent_id} {row.agent_version})",
         prompt=test.prompt,
         standard=test.document,
-        submission=Submission(
-            output=str(output.get("output", "")), language=output.get("language")
-        ),
+        submission=seen_by(test.standard, submission_of(result)),
         is_truncated=bool(output.get("truncated")),
         reviewers_needed=reviewers_needed,
         created_at=result.created_at,

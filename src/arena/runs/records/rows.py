@@ -11,6 +11,8 @@ from arena import clock
 from arena.catalog.test import Test
 from arena.errors import NotFound
 from arena.evaluation.verdict import Finding
+from arena.models.budget import Budget, Spent
+from arena.models.message import stored_message
 from arena.models.step import stored_step
 from arena.runs.item import Executed
 from arena.runs.run import Result, Run, RunStatus
@@ -80,6 +82,8 @@ def to_run(row: Row[Any]) -> Run:
         provenance=Provenance(row.provenance),
         is_interrupted=row.status == RunStatus.RUNNING and not has_executor,
         duration_seconds=_wall_time(row),
+        budget=Budget(**row.budget) if row.budget else None,
+        spent=Spent(**row.spent) if row.spent else None,
     )
 
 
@@ -96,8 +100,9 @@ def to_result(row: Row[Any]) -> Result:
     """The result in a row."""
     findings = [Finding(**finding) for finding in row.findings]
     steps = [stored_step(step) for step in row.steps] if row.steps else None
+    messages = [stored_message(one) for one in row.messages] if row.messages else None
     status = ExecutionStatus(row.status)
-    return value_from(Result, row, status=status, findings=findings, steps=steps)
+    return value_from(Result, row, status=status, findings=findings, steps=steps, messages=messages)
 
 
 def findings_json(findings: Sequence[Finding]) -> list[dict[str, object]]:

@@ -1,8 +1,9 @@
 """Creates runs, finds interrupted ones, and ends them."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,7 +16,7 @@ from arena.catalog.suite import Suite
 from arena.catalog.test import Test, cluster_of, digest_of, fingerprint_of
 from arena.models.family import same_family
 from arena.project import OWN_SUITE
-from arena.runs.records.lease import held_row
+from arena.runs.records.lease import NOTHING, held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
 from arena.scoring.board import Provenance
@@ -49,6 +50,7 @@ class NewRun:
     source_run_id: UUID | None = None
     agent_digest: str | None = None
     environment: dict[str, Any] | None = None
+    budget: dict[str, Any] | None = None
 
 
 @shielded
@@ -57,8 +59,7 @@ async def create_run(
 ) -> Run:
     """Create a run of these tests, frozen as they are now; without a suite they are all of it."""
     run_id, now = uuid4(), clock.now()
-    suite = suite or Suite(name=tests[0].suite or OWN_SUITE, tests=tuple(tests))
-    trials = [new.trials or test.trials for test in tests]
+    suite = suite or Suite(name=tests[0].suite or OWN_SUITE, tests=tests)
     async with database.writing() as connection:
         # A repeated run does not make the version that it repeats the current one.
         if new.provenance is not Provenance.RE_EXECUTED:
@@ -69,27 +70,42 @@ async def create_run(
                 **asdict(new),
                 "id": run_id,
                 "status": RunStatus.PENDING,
-                "total_tests": sum(trials),
-                "points_possible": sum(t.points * n for t, n in zip(tests, trials, strict=True)),
+                "total_tests": 0,  # counted while they are frozen
+                "points_possible": 0.0,
                 "suite": suite.name,
                 "suite_version": suite.version,
-                "suite_tests": len(suite.manifest),
+                "suite_tests": suite.size,
                 "test_count": len(tests),
                 "created_at": now,
             },
         )
-        # In pages: the bodies of thousands of tests would be one huge statement.
-        for start in range(0, len(tests), PAGE):
-            page = [(n, tests[n]) for n in range(start, min(start + PAGE, len(tests)))]
-            await freeze(connection, run_id, page, trials)
+        total, points, count = 0, 0.0, 0
+        for page in pages(tests):
+            trials = [new.trials or test.trials for test in page]
+            await freeze(connection, run_id, count, page, trials)
+            total += sum(trials)
+            points += sum(test.points * n for test, n in zip(page, trials, strict=True))
+            count += len(page)
+        await change(connection, run_id, total_tests=total, points_possible=points)
         return to_run(await run_row(connection, run_id))
 
 
+def pages(tests: Iterable[Test]) -> Iterator[list[Test]]:
+    """The tests in pages: the bodies of thousands would be one huge statement."""
+    rest = iter(tests)
+    while page := list(islice(rest, PAGE)):
+        yield page
+
+
 async def freeze(
-    connection: AsyncConnection, run_id: UUID, page: list[tuple[int, Test]], trials: list[int]
+    connection: AsyncConnection,
+    run_id: UUID,
+    start: int,
+    page: Sequence[Test],
+    trials: Sequence[int],
 ) -> None:
-    """Store a page of the run's tests."""
-    bodies = [test.as_json() for _, test in page]
+    """Store a page of the run's tests, which begins at the position `start`."""
+    bodies = [test.as_json() for test in page]
     digests = [digest_of(body) for body in bodies]
     frozen = [frozen_row(digest, body) for digest, body in zip(digests, bodies, strict=True)]
     # Ignored if known: an unchanged test is stored once for all runs.
@@ -102,9 +118,11 @@ async def freeze(
                 "position": position,
                 "test_id": test.id,
                 "digest": digest,
-                "trials": trials[position],
+                "trials": count,
             }
-            for (position, test), digest in zip(page, digests, strict=True)
+            for position, (test, digest, count) in enumerate(
+                zip(page, digests, trials, strict=True), start=start
+            )
         ],
     )
 
@@ -136,14 +154,27 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
 
 
 @shielded
-async def finish(database: Database, run_id: UUID, token: str, error_message: str | None) -> Run:
-    """End the execution: failed if an item has no result, else completed or in review."""
+async def finish(
+    database: Database,
+    run_id: UUID,
+    token: str,
+    error_message: str | None,
+    *,
+    is_exceeded: bool = False,
+    spent: Mapping[str, object] = NOTHING,
+) -> Run:
+    """End the execution: failed if an item has no result, else completed or in review.
+
+    With `is_exceeded`, such items have no result because the run has spent its budget.
+    """
     async with database.writing() as connection:
         row = await held_row(connection, run_id, token)
+        if spent:
+            await change(connection, run_id, **spent)
         # By the row, not by this execution: a resumed run also has earlier results.
         if row.completed_tests < row.total_tests:
             values: dict[str, object] = {
-                "status": RunStatus.FAILED,
+                "status": RunStatus.BUDGET_EXCEEDED if is_exceeded else RunStatus.FAILED,
                 "completed_at": clock.now(),
                 "errored_tests": row.total_tests - row.completed_tests,
                 "error_message": error_message,

@@ -4,6 +4,7 @@ import array
 import asyncio
 import contextlib
 import errno
+import math
 import os
 import signal
 import socket
@@ -121,7 +122,10 @@ class Workspace:
                     drain.watch(loop)
                 started = time.monotonic()
                 kills = self._memory_kills()
-                request = f"exec {max(1, round(wall * 1000))} {self._limits.cpu_seconds} {command}"
+                # A command that may take longer than usual may also compute longer.
+                cpu = self._limits.cpu_seconds
+                cpu = cpu if wall <= self._timeout else max(cpu, math.ceil(wall))
+                request = f"exec {max(1, round(wall * 1000))} {cpu} {command}"
                 seconds = (1 + PATIENCE) * wall + GRACE_SECONDS
                 writers = [stdout.writer, stderr.writer]
                 reply = await self._request(request, writers, seconds, (stdout, stderr))

@@ -28,7 +28,7 @@ from arena.store.tables.boards import Archive
 from arena.store.tables.runs import Results, Runs
 from arena.store.tables.scores import Executions, Feedback
 
-ENDED = ("completed", "failed", "cancelled")
+ENDED = ("completed", "failed", "budget_exceeded", "cancelled")
 
 
 async def list_marks(connection: AsyncConnection, team_id: str) -> list[ArchiveMark]:

@@ -1,7 +1,8 @@
 """Records new evidence and updates sums and scores, all in the caller's transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,10 +10,18 @@ from uuid import UUID, uuid4
 from sqlalchemy import Integer, Row, and_, cast, delete, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.errors import Conflict
+from arena.errors import Conflict, NotFound
 from arena.scoring import history
 from arena.scoring.board import Provenance
-from arena.scoring.history import Execution, ExecutionsReported, ExecutionStatus, Source, Subject
+from arena.scoring.history import (
+    Execution,
+    ExecutionDetails,
+    ExecutionsReported,
+    ExecutionStatus,
+    Source,
+    Subject,
+    Transcript,
+)
 from arena.scoring.log import TEAM_KEY, BoardEventKind, Why
 from arena.scoring.records.changes import position, record_change
 from arena.scoring.records.outcomes import outcomes_of_run, store_groups
@@ -46,6 +55,7 @@ async def add_executions(
             "cost_usd": one.usage.cost_usd,
             "duration_seconds": one.duration_seconds,
             "created_at": one.created_at,
+            "transcript": None if one.transcript is None else one.transcript.as_json(),
         }
         for one in executions
     ]
@@ -82,45 +92,83 @@ async def report_executions(
     query = select(Executions.__table__).where(
         Executions.team_id == team_id, Executions.idempotency_key.in_(keys)
     )
-    # Without time and price: if the caller left them out, they differ on each repetition.
-    known = {
-        row.idempotency_key: (
-            row.agent_id,
-            row.agent_version,
-            row.status,
-            row.input_tokens,
-            row.output_tokens,
-            row.model,
-            _microseconds(row.duration_seconds),
-        )
-        for row in await connection.execute(query)
-    }
-    seen = set(known)
+    known: dict[str, tuple[UUID, tuple[object, ...]]] = {}
+    for row in await connection.execute(query):
+        known[row.idempotency_key] = row.id, _content_of_row(row)
+    ids: list[UUID] = []
     new: dict[Subject, list[Execution]] = {}
     for subject, one in batch:
-        key, usage = one.idempotency_key, one.usage
+        key, execution_id = one.idempotency_key, one.id or uuid4()
         if key is not None:
-            content = (
-                subject.agent_id,
-                subject.version,
-                one.status.value,
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.model,
-                _microseconds(one.duration_seconds),
-            )
-            if known.setdefault(key, content) != content:
+            content = _content(subject, one)
+            first = known.setdefault(key, (execution_id, content))
+            if first[1] != content:
                 raise Conflict(f"idempotency_key {key!r} was used for another execution")
-            if key in seen:
+            if first[0] != execution_id:
+                ids.append(first[0])
                 continue
-            seen.add(key)
-        new.setdefault(subject, []).append(one)
+        ids.append(execution_id)
+        new.setdefault(subject, []).append(replace(one, id=execution_id))
     for subject, executions in new.items():
         reason = f"{_counted(len(executions))} reported"
         why = Why(kind=BoardEventKind.EXECUTIONS_REPORTED, reason=reason)
         await add_executions(connection, subject, executions, why)
     accepted = sum(map(len, new.values()))
-    return ExecutionsReported(accepted=accepted, duplicates=len(batch) - accepted)
+    return ExecutionsReported(
+        accepted=accepted, duplicates=len(batch) - accepted, execution_ids=ids
+    )
+
+
+def _content_of_row(row: Row[Any]) -> tuple[object, ...]:
+    """What must be the same if a key is used again.
+
+    Without time and price: if the caller left them out, they differ on each repetition.
+    """
+    return (
+        row.agent_id,
+        row.agent_version,
+        row.status,
+        row.input_tokens,
+        row.output_tokens,
+        row.model,
+        _microseconds(row.duration_seconds),
+        row.transcript,
+    )
+
+
+def _content(subject: Subject, one: Execution) -> tuple[object, ...]:
+    return (
+        subject.agent_id,
+        subject.version,
+        one.status.value,
+        one.usage.input_tokens,
+        one.usage.output_tokens,
+        one.usage.model,
+        _microseconds(one.duration_seconds),
+        None if one.transcript is None else one.transcript.as_json(),
+    )
+
+
+async def find_execution(connection: AsyncConnection, team_id: str, name: str) -> ExecutionDetails:
+    """The execution with this id or idempotency key; raises `NotFound`."""
+    is_meant: Any = Executions.idempotency_key == name
+    with suppress(ValueError):
+        is_meant = or_(is_meant, Executions.id == UUID(name))
+    query = select(Executions.__table__).where(Executions.team_id == team_id, is_meant).limit(1)
+    row = (await connection.execute(query)).mappings().one_or_none()
+    if row is None:
+        raise NotFound(f"there is no execution with the id or idempotency key {name!r}")
+    names = {one.name for one in fields(ExecutionDetails)}
+    values = {key: value for key, value in row.items() if key in names}
+    values |= {"source": Source(row["source"]), "status": ExecutionStatus(row["status"])}
+    if row["transcript"] is not None:
+        transcript = Transcript.from_json(row["transcript"])
+        values |= {
+            "messages": list(transcript.messages) or None,
+            "steps": list(transcript.steps) or None,
+            "output": transcript.output,
+        }
+    return ExecutionDetails(**values)
 
 
 async def add_feedback(

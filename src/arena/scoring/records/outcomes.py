@@ -1,5 +1,7 @@
 """The outcomes of a run: counted per test, and summed in total, per category and per tag."""
 
+import json
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,12 +10,12 @@ from uuid import UUID
 from sqlalchemy import Integer, String, case, cast, delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.scoring.clusters import clustered_share, rate_unit
+from arena.scoring.clusters import Groups, clustered_share, rate_unit
 from arena.scoring.components import Share, divide_half_up
 from arena.scoring.matrix import TestOutcome, TestRecord
 from arena.scoring.pareto import ParetoPoint
 from arena.scoring.trials import TrialCounts
-from arena.store.tables.boards import BoardEntries, SuiteVersions
+from arena.store.tables.boards import BoardEntries, SuiteTests
 from arena.store.tables.runs import FrozenTests, Results, RunGroups, Runs, RunTests
 
 PAGE = 500
@@ -47,57 +49,90 @@ async def outcomes_of_run(
     """Sum a run's results: of all tests, and of each category and tag, by kind and name.
 
     Every test weighs the same, however many trials it had, and a unit is a cluster of tests. The
-    cost grows with the run, not with the history.
+    cost grows with the run, not with the history. Categories, tags and clusters are those that the
+    suite's version has now, not those that were frozen with the run: on a board all runs must mean
+    the same by a category.
     """
-    body = FrozenTests.body
+    body, is_placed = FrozenTests.body, SuiteTests.category.is_not(None)
+    cluster = case((is_placed, SuiteTests.cluster), else_=FrozenTests.cluster).label("unit_name")
     frozen = select(RunTests.trials).where(RunTests.run_id == run_id).distinct()
     unit = rate_unit((await connection.execute(frozen)).scalars().all())
-    query = _per_test(run_id).add_columns(
-        body["category"].as_string().label("category"),
-        body["tags"].label("tags"),
-        FrozenTests.cluster,
+    query = _per_test(run_id).join(Runs, Runs.id == RunTests.run_id)
+    query = query.join(SuiteTests, _is_of_version(), isouter=True).add_columns(
+        case((~is_placed, body["category"].as_string()), else_=SuiteTests.category).label("place"),
+        case((~is_placed, cast(body["tags"], String)), else_=SuiteTests.tags).label("tags"),
+        cluster,
     )
-    placed = await _placed_tests(connection, run_id)
-    sums: dict[tuple[str, str], dict[str, list[int]]] = {("whole", ""): {}}
-    rows = await connection.stream(query)
+    place = SuiteTests.category, SuiteTests.tags, SuiteTests.cluster
+    sums: defaultdict[tuple[str, str], _Sums] = defaultdict(_Sums)
+    whole, last, current = sums["whole", ""], None, set[_Sums]()
+    # By cluster, so that only one is in memory at a time.
+    rows = await connection.stream(query.group_by(*place).order_by(cluster))
     async for page in rows.partitions(PAGE):  # row by row, each would be a task switch
         for row in page:
             rate = divide_half_up(int(row.passed) * unit, int(row.trials))
             numbers = rate, unit, int(row.earned or 0), int(row.possible or 0)
-            frozen_place = row.category, row.tags, row.cluster
-            category, tags, cluster = placed.get(row.test_id, frozen_place)
-            names = (("category", category), *(("tag", tag) for tag in set(tags)))
-            for key in (("whole", ""), *names):
-                clusters = sums.setdefault(key, {})
-                known = clusters.setdefault(cluster, [0, 0, 0, 0, 0])
-                clusters[cluster] = [a + b for a, b in zip(known, (*numbers, 1), strict=True)]
-    return {key: _group(list(clusters.values())) for key, clusters in sums.items()}
+            if row.unit_name != last:
+                last = row.unit_name
+                for one in current:
+                    one.end_cluster()
+                current.clear()
+            tags = set[str](json.loads(row.tags)) if row.tags != "[]" else ()
+            for one in (whole, sums["category", row.place], *(sums["tag", tag] for tag in tags)):
+                one.add(numbers)
+                current.add(one)
+    return {key: one.group() for key, one in sums.items()}
 
 
-async def _placed_tests(
-    connection: AsyncConnection, run_id: UUID
-) -> dict[str, tuple[str, list[str], str]]:
-    """Category, tags and cluster of the run's tests as its suite version has them now.
-
-    Not those that were frozen with the run: on a board all runs must mean the same by a category.
-    """
-    query = select(SuiteVersions.groups).join(
-        Runs,
-        (Runs.team_id == SuiteVersions.team_id)
-        & (Runs.suite == SuiteVersions.suite)
-        & (Runs.suite_version == SuiteVersions.version),
+def _is_of_version() -> Any:
+    return (
+        (SuiteTests.team_id == Runs.team_id)
+        & (SuiteTests.suite == Runs.suite)
+        & (SuiteTests.version == Runs.suite_version)
+        & (SuiteTests.test_id == RunTests.test_id)
     )
-    return (await connection.execute(query.where(Runs.id == run_id))).scalar_one_or_none() or {}
 
 
-def _group(clusters: Sequence[Sequence[int]]) -> Group:
-    """The sums of clusters: pass rates and their unit, points earned and possible, tests."""
-    return Group(
-        tests=sum(one[4] for one in clusters),
-        benchmark=clustered_share([(one[0], one[1]) for one in clusters]),
-        # Points are possible only for tests that passed with known usage.
-        cost=clustered_share([(one[2], one[3]) for one in clusters if one[3]]),
-    )
+class _Sums:
+    """The sums of clusters, of which only how many are alike is kept."""
+
+    __slots__ = ("_cluster", "_costs", "_rates", "_tests")
+
+    def __init__(self) -> None:
+        self._tests = 0
+        self._rates: Groups = Counter()
+        self._costs: Groups = Counter()
+        self._cluster = (0, 0, 0, 0)
+        """Of the current one: pass rates and their unit, points earned and possible."""
+
+    def add(self, numbers: tuple[int, int, int, int]) -> None:
+        """Add a test of the current cluster."""
+        self._tests += 1
+        rate, unit, earned, possible = self._cluster
+        self._cluster = (
+            rate + numbers[0],
+            unit + numbers[1],
+            earned + numbers[2],
+            possible + numbers[3],
+        )
+
+    def end_cluster(self) -> None:
+        """Say that the tests of another cluster follow."""
+        rate, unit, earned, possible = self._cluster
+        if unit:
+            self._rates[rate, unit] += 1
+            self._cluster = (0, 0, 0, 0)
+        if possible:  # only for tests that passed with known usage
+            self._costs[earned, possible] += 1
+
+    def group(self) -> Group:
+        """What they are together."""
+        self.end_cluster()
+        return Group(
+            tests=self._tests,
+            benchmark=clustered_share(self._rates),
+            cost=clustered_share(self._costs),
+        )
 
 
 async def store_groups(
@@ -127,6 +162,22 @@ async def stored_share(connection: AsyncConnection, run_id: UUID) -> Share | Non
     )
     found = (await connection.execute(query)).scalar_one_or_none()
     return None if found is None else Share.from_list(found)
+
+
+async def share_of_run(connection: AsyncConnection, run_id: UUID) -> Share:
+    """Passes of trials, a unit per cluster of tests; every trial weighs the same."""
+    query = (
+        select(PASSED, TRIALS)
+        .join(RunTests, (RunTests.run_id == Results.run_id) & (RunTests.test_id == Results.test_id))
+        .join(FrozenTests, FrozenTests.digest == RunTests.digest)
+        .where(Results.run_id == run_id, Results.passed.is_not(None))
+        .group_by(FrozenTests.cluster)
+    )
+    groups: Groups = Counter()
+    rows = await connection.stream(query)
+    async for page in rows.partitions(PAGE):
+        groups.update((int(row.passed), int(row.trials)) for row in page)
+    return clustered_share(groups)
 
 
 async def has_repeats(connection: AsyncConnection, run_id: UUID) -> bool:

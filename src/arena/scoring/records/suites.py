@@ -1,24 +1,28 @@
 """Suites in the database: their versions, the one that is shown, what a team has decided."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, cast
 
-from sqlalchemy import Select, func, insert, select, update
+from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.catalog.suite import Suite, difference, short_version
+from arena.catalog.suite import Suite, SuiteDifference, short_version
 from arena.errors import InvalidInput, NotFound
 from arena.scoring.board import Provenance, SuiteVersionRow
 from arena.scoring.log import BoardEventKind, TeamBoard, Why
 from arena.scoring.records.ranks import lock_team
 from arena.scoring.records.sums import stored_weights
-from arena.store.tables.boards import Suites, SuiteVersions, TeamBoards
+from arena.store.tables.boards import Suites, SuiteTests, SuiteVersions, TeamBoards
 from arena.store.tables.runs import Runs
 
+PAGE = 500
+"""Tests per insert."""
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 """When a version became current that never did."""
 COUNTS = (Runs.status == "completed", Runs.is_full.is_(True))
@@ -115,18 +119,20 @@ async def add_version(
     if replaced is not None:
         # After a clock that was ahead, what is current now is still the newest.
         moment = max(moment, replaced.current_since)
-        if replaced.current_since > NEVER:
-            edit = await _edit(connection, team_id, suite, replaced.version)
     if mine is None:
         since = moment if suite.is_whole else NEVER
         await _insert_version(connection, team_id, suite, since, is_claimed=is_claimed)
+    if replaced is not None and replaced.current_since > NEVER:
+        edit = await _edit(connection, team_id, suite, replaced.version)
+    if mine is None:
         return AddedVersion(edit=edit)
     values: dict[str, object] = {"current_since": moment} if replaced is not None else {}
     if mine.is_claimed if is_claimed else suite.is_whole:
         values |= {"label": suite.label or mine.label, "is_claimed": is_claimed}
     has_moved = await _has_moved(connection, team_id, suite)
     if has_moved:
-        values["groups"] = suite.groups
+        values["groups_digest"] = suite.groups_digest
+        await _store_tests(connection, team_id, suite)
     if values:
         mine_only = SuiteVersions.version == suite.version
         change = update(SuiteVersions).where(*_of_suite(team_id, suite.name), mine_only)
@@ -170,13 +176,13 @@ def _replaced(rows: Sequence[Any], suite: Suite, *, is_counted: bool) -> Any:
 
 async def _has_moved(connection: AsyncConnection, team_id: str, suite: Suite) -> bool:
     """Whether tests of a stored version have other categories, tags or groups than are stored."""
-    query = select(SuiteVersions.groups).where(
+    query = select(SuiteVersions.groups_digest).where(
         SuiteVersions.team_id == team_id,
         SuiteVersions.suite == suite.name,
         SuiteVersions.version == suite.version,
     )
     stored = (await connection.execute(query)).scalar_one_or_none()
-    return suite.groups not in (None, stored)
+    return suite.groups_digest not in (None, stored)
 
 
 async def _insert_version(
@@ -187,23 +193,42 @@ async def _insert_version(
         "suite": suite.name,
         "version": suite.version,
         "label": suite.label,
-        "tests": len(suite.manifest),
-        "manifest": suite.manifest,
-        "groups": suite.groups,
+        "tests": suite.size,
+        "groups_digest": suite.groups_digest,
         "folder": suite.folder,
         "is_claimed": is_claimed,
         "created_at": clock.now(),
         "current_since": moment,
     }
     await connection.execute(insert(SuiteVersions), row)
+    await _store_tests(connection, team_id, suite)
+
+
+async def _store_tests(connection: AsyncConnection, team_id: str, suite: Suite) -> None:
+    """Store the tests of a version, in place of what was known of them."""
+    await connection.execute(
+        delete(SuiteTests).where(*_of_version(team_id, suite.name, suite.version))
+    )
+    key = {"team_id": team_id, "suite": suite.name, "version": suite.version}
+    entries = suite.entries()
+    while page := [{**key, **one._asdict()} for one in islice(entries, PAGE)]:
+        await connection.execute(insert(SuiteTests), page)
+
+
+def _of_version(team_id: str, suite: str, version: str) -> list[Any]:
+    return [
+        SuiteTests.team_id == team_id,
+        SuiteTests.suite == suite,
+        SuiteTests.version == version,
+    ]
 
 
 async def _edit(connection: AsyncConnection, team_id: str, suite: Suite, previous: str) -> Why:
     """That the tests of a suite are others than before."""
-    before = await manifest_of(connection, team_id, suite.name, previous)
+    found = await _difference(connection, team_id, suite.name, previous, suite.version)
     reason = (
         f"{suite.name} changed from {short_version(previous)} to "
-        f"{short_version(suite.version)}: {difference(before, suite.manifest)}"
+        f"{short_version(suite.version)}: {found}"
     )
     return Why(
         kind=BoardEventKind.TESTS_EDITED,
@@ -211,6 +236,27 @@ async def _edit(connection: AsyncConnection, team_id: str, suite: Suite, previou
         suite=suite.name,
         suite_version=suite.version,
     )
+
+
+async def _difference(
+    connection: AsyncConnection, team_id: str, suite: str, before: str, after: str
+) -> SuiteDifference:
+    """How the tests of one stored version differ from those of another."""
+    one, other = (
+        select(SuiteTests.test_id, SuiteTests.fingerprint)
+        .where(*_of_version(team_id, suite, version))
+        .subquery()
+        for version in (before, after)
+    )
+    both = one.join(other, one.c.test_id == other.c.test_id)
+    is_same = one.c.fingerprint == other.c.fingerprint
+    edited = select(one.c.test_id).select_from(both).where(~is_same)
+    same = select(func.count()).select_from(both).where(is_same)
+    removed = select(one.c.test_id).where(one.c.test_id.not_in(select(other.c.test_id)))
+    added = select(other.c.test_id).where(other.c.test_id.not_in(select(one.c.test_id)))
+    ids = [sorted((await connection.execute(q)).scalars()) for q in (added, removed, edited)]
+    count = (await connection.execute(same)).scalar_one()
+    return SuiteDifference(added=ids[0], removed=ids[1], edited=ids[2], same=count)
 
 
 async def version_to_show(
@@ -242,15 +288,16 @@ async def group_sizes(
     connection: AsyncConnection, team_id: str, suite: str, version: str
 ) -> Counter[tuple[str, str]]:
     """How many tests of a version are in each category and tag; empty if that is not known."""
-    query = select(SuiteVersions.groups).where(
-        SuiteVersions.team_id == team_id,
-        SuiteVersions.suite == suite,
-        SuiteVersions.version == version,
+    place = (SuiteTests.category, SuiteTests.tags)
+    query = (
+        select(*place, func.count().label("tests"))
+        .where(*_of_version(team_id, suite, version), SuiteTests.category.is_not(None))
+        .group_by(*place)
     )
-    groups: Mapping[str, Any] = (await connection.execute(query)).scalar_one_or_none() or {}
     sizes: Counter[tuple[str, str]] = Counter()
-    for category, tags, _ in groups.values():
-        sizes.update([("category", category), *(("tag", tag) for tag in set(tags))])
+    for row in await connection.execute(query):
+        names = [("category", row.category), *(("tag", tag) for tag in set(json.loads(row.tags)))]
+        sizes.update(dict.fromkeys(names, row.tests))
     return sizes
 
 
@@ -258,12 +305,9 @@ async def manifest_of(
     connection: AsyncConnection, team_id: str, suite: str, version: str
 ) -> dict[str, str]:
     """The fingerprint of each test of a version, by id."""
-    query = select(SuiteVersions.manifest).where(
-        SuiteVersions.team_id == team_id,
-        SuiteVersions.suite == suite,
-        SuiteVersions.version == version,
-    )
-    return (await connection.execute(query)).scalar_one()
+    query = select(SuiteTests.test_id, SuiteTests.fingerprint)
+    rows = await connection.execute(query.where(*_of_version(team_id, suite, version)))
+    return {row.test_id: row.fingerprint for row in rows}
 
 
 async def version_rows(

@@ -46,10 +46,8 @@ class SuiteVersions(Table):
     version: Mapped[str] = column(String(64), primary_key=True)
     label: Mapped[str | None] = column(String(100))
     tests: Mapped[int]
-    manifest: Mapped[dict[str, Any]]
-    """The fingerprint of each test, by id."""
-    groups: Mapped[dict[str, Any] | None] = column(AnyJson)
-    """Category, tags and cluster of each test, by id, as they were last; None if not known."""
+    groups_digest: Mapped[str | None] = column(String(64))
+    """Of category, tags and cluster of each test, as they were last; None if not known."""
     folder: Mapped[str | None] = column(String(64))
     """The digest of the path that gave the suite its name; None if its files or a project do."""
     is_claimed: Mapped[bool] = column(default=False)
@@ -57,6 +55,23 @@ class SuiteVersions(Table):
     created_at: Mapped[datetime]
     current_since: Mapped[datetime]
     """When it last became the suite's current version: the latest is the newest version."""
+
+
+class SuiteTests(Table):
+    """A test of a version of a suite, whether it was run or not."""
+
+    __tablename__ = "agent_suite_tests"
+
+    team_id: Mapped[str] = column(String(100), primary_key=True)
+    suite: Mapped[str] = column(String(100), primary_key=True)
+    version: Mapped[str] = column(String(64), primary_key=True)
+    test_id: Mapped[str] = column(String(120), primary_key=True)
+    fingerprint: Mapped[str] = column(String(64))
+    category: Mapped[str | None] = column(String(100))
+    """As it was last, like tags and cluster; None if they are not known."""
+    tags: Mapped[str | None]
+    """A list, as JSON: text, so that it can be grouped by."""
+    cluster: Mapped[str | None] = column(String(110))
 
 
 class BoardEntries(Table):

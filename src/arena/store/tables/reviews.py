@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped
 
-from arena.store.tables.table import Table, column
+from arena.store.tables.table import AnyJson, Table, column
 
 
 class Reviews(Table):
@@ -25,7 +25,7 @@ class Reviews(Table):
     subject_kind: Mapped[str] = column(String(20))
     """Whose submission it is: `run` or `task`."""
     subject_id: Mapped[str] = column(String(100))
-    subject_part: Mapped[str] = column(String(100))
+    subject_part: Mapped[str] = column(String(130))
     """Which of the run's or task's submissions; empty if there is only one."""
     title: Mapped[str]
     prompt: Mapped[str]
@@ -33,6 +33,8 @@ class Reviews(Table):
     """The whole standard as a document: other parts are judged after the last answer."""
     submission: Mapped[str]
     language: Mapped[str | None] = column(String(50))
+    whole_submission: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """Messages, steps, files and usage too; None if the text is all of it."""
     is_truncated: Mapped[bool]
     reviewers_needed: Mapped[int]
     rule: Mapped[str] = column(String(50))

@@ -84,6 +84,10 @@ class Runs(Table):
     """How many results have a known cost."""
     results_duration_seconds: Mapped[float] = column(default=0.0)
     """The sum over the results."""
+    budget: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """The most that the run may cost and take; None: no limit."""
+    spent: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """What it has cost and taken, judges included; None if it has no budget."""
     error_message: Mapped[str | None]
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
@@ -116,7 +120,7 @@ class RunTests(Table):
         ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
     )
     position: Mapped[int] = column(primary_key=True, autoincrement=False)
-    test_id: Mapped[str] = column(String(50))
+    test_id: Mapped[str] = column(String(120))
     digest: Mapped[str] = column(ForeignKey("agent_benchmark_tests.digest"))
     trials: Mapped[int]
 
@@ -137,7 +141,7 @@ class Results(Table):
     sequence: Mapped[int]
     """1, 2, 3… in the order of recording, per run."""
     benchmark_id: Mapped[UUID | None]
-    test_id: Mapped[str] = column(String(50))
+    test_id: Mapped[str] = column(String(120))
     trial: Mapped[int] = column(default=1)
     category: Mapped[str] = column(String(100))
     status: Mapped[str] = column(String(20))
@@ -163,6 +167,10 @@ class Results(Table):
     """The record of the verdict; None if this row holds all of it."""
     steps: Mapped[list[Any] | None] = column(AnyJson)
     """The tools that the agent called; None if it reported none."""
+    messages: Mapped[list[Any] | None] = column(AnyJson)
+    """The conversation; None if the agent was asked once."""
+    workspace: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """What the agent made of its workspace; None if it had none."""
 
 
 class RunErrors(Table):
@@ -173,7 +181,7 @@ class RunErrors(Table):
     run_id: Mapped[UUID] = column(
         ForeignKey("agent_benchmark_runs.id", ondelete="CASCADE"), primary_key=True
     )
-    test_id: Mapped[str] = column(String(50), primary_key=True)
+    test_id: Mapped[str] = column(String(120), primary_key=True)
     trial: Mapped[int] = column(primary_key=True, autoincrement=False)
     attempts: Mapped[int]
     reason: Mapped[str]

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Float, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped
 
-from arena.store.tables.table import Table, column
+from arena.store.tables.table import AnyJson, Table, column
 
 
 class Feedback(Table):
@@ -66,6 +66,8 @@ class Executions(Table):
     cost_usd: Mapped[float | None] = column(Float)
     duration_seconds: Mapped[float | None]
     created_at: Mapped[datetime]
+    transcript: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """What a report said about it: messages, steps and output; None if nothing."""
 
 
 class Scores(Table):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.cli.export.csv import COLUMNS, MAX_CELL, pieces, safe_text
+from arena.models.step import Step
 from exported import RUN_ID, a_quarantine, exported, text_of
 from factories import a_result
 
@@ -76,3 +77,14 @@ async def test_any_text_is_read_back(output: str, reason: str, category: str):
 def test_a_text_without_special_characters_is_unchanged(text: str):
     kept = "".join(c for c in text if c.isalnum())
     assert safe_text(kept) == kept
+
+
+async def test_steps_are_lines_with_their_source():
+    steps = [
+        Step(tool="=cmd", arguments={"a": 1}, result=[2], source="arena"),
+        Step(tool="b", error="full"),
+    ]
+    (row,) = await rows_of(a_result(steps=steps))
+    assert row["steps"] == (
+        '\'=cmd {"a": 1} → [2] (played by Arena)\nb failed: full (claimed by the agent)'
+    )

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.cli.export.junit import MAX_OUTPUT, pieces
+from arena.models.step import Step
 from arena.runs.run import RunError, RunStatus
 from arena.scoring.board import Provenance
 from arena.scoring.history import ExecutionStatus
@@ -142,3 +143,11 @@ async def test_no_text_makes_the_file_invalid(reason: str, answer: str, category
     text = await written(result, errors=[error], total_tests=3, error_message=reason)
     assert suite_of(text).get("tests") == "3"
     junitparser.JUnitXml.fromstring(text.encode())
+
+
+async def test_a_failure_lists_its_first_steps_with_their_source():
+    steps = [Step(tool=f"t{n}", source="trace") for n in range(1, 31)]
+    text = await written(a_result(steps=steps, **FAILED))
+    assert "1. t1 (from the agent's trace)\n2. t2" in text
+    assert "20. t20 (from the agent's trace)\nand 10 more" in text
+    assert "t21" not in text

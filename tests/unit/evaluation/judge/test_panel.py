@@ -9,7 +9,7 @@ from arena.evaluation.evaluate import weighted_mean
 from arena.evaluation.judge.panel import verdict_of
 from arena.evaluation.judge.prompt import brief_for
 from arena.evaluation.standard import JudgePrompt
-from arena.evaluation.verdict import Verdict, Vote
+from arena.evaluation.verdict import Submission, Verdict, Vote
 
 
 def verdict(*scores: dict[str, int]) -> Verdict:
@@ -18,7 +18,11 @@ def verdict(*scores: dict[str, int]) -> Verdict:
         Vote(model="m", number=n, scores=given, reasons=dict.fromkeys(criteria, "so"))
         for n, given in enumerate(scores, start=1)
     ]
-    brief = brief_for(JudgePrompt(prompt="Is it good?", criteria=criteria), "x", max_characters=100)
+    brief = brief_for(
+        JudgePrompt(prompt="Is it good?", criteria=criteria),
+        Submission(output="x"),
+        max_characters=100,
+    )
     return verdict_of(brief, votes, judge="", figures=None)
 
 

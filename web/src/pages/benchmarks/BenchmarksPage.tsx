@@ -16,6 +16,7 @@ const STATUSES: RunStatus[] = [
   "awaiting_review",
   "completed",
   "failed",
+  "budget_exceeded",
   "cancelled",
 ];
 

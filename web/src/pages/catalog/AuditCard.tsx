@@ -58,9 +58,16 @@ export function AuditCard({ audit, error }: AuditCardProps) {
   );
 }
 
-/** Why a test measures nothing. */
+/** Why a test measures nothing, or that its own solution does not pass. */
 export function FindingWords({ findings }: { findings: Schemas["AuditFinding"][] }) {
-  const [first] = findings;
+  const broken = findings.find((finding) => finding.agent === "solution");
+  const [first, ...others] = findings.filter((finding) => finding !== broken);
+  if (broken && !first)
+    return (
+      <>
+        its solution does not pass: <Untrusted text={broken.reason} />
+      </>
+    );
   if (!first) return null;
   if (first.agent === "nobody")
     return (
@@ -70,7 +77,8 @@ export function FindingWords({ findings }: { findings: Schemas["AuditFinding"][]
     );
   return (
     <>
-      passed by the null agent {findings.map((finding) => finding.agent).join(" and ")}:{" "}
+      passed by {first.kind === "cheat" ? "the cheat" : "the null agent"}{" "}
+      {[first, ...others].map((finding) => finding.agent).join(" and ")}:{" "}
       <Untrusted text={first.reason} />
     </>
   );
@@ -90,5 +98,5 @@ function summary(audit: Schemas["TestAudit"]): string {
   if (audit.pending > 0) return `${count(audit.audited)} audited, ${count(audit.pending)} to go.`;
   if (weak === 0)
     return `Null agents (echo, refuse, apologise, say nothing) pass none of ${amount(audit.audited, "test")}.`;
-  return `${amount(weak, "test")} of ${count(audit.audited)} can be passed by a null agent and so measure nothing.`;
+  return `${amount(weak, "test")} of ${count(audit.audited)} can be passed without doing what they ask, or have a solution that fails.`;
 }

@@ -10,8 +10,8 @@ import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
 import { TestStandard } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
-import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { FindingWords } from "./AuditCard";
+import { Question } from "./Question";
 import { StandingCard } from "./StandingCard";
 import { agentsOf } from "./TestTable";
 
@@ -55,12 +55,7 @@ export function TestView({ testId }: { testId: string }) {
         </Alert>
       )}
       <Facts facts={factsOf(test.data)} />
-      <section>
-        <Title order={2} size="h4" mb="xs">
-          Prompt
-        </Title>
-        <UntrustedBlock label="Prompt" text={test.data.input_prompt} />
-      </section>
+      <Question test={test.data} />
       <Paper withBorder p="lg" component="section" aria-label="Standard">
         <Title order={2} size="h4" mb="xs">
           Standard

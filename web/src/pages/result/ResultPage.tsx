@@ -2,6 +2,7 @@ import { Code, Group, Paper, Text, Title } from "@mantine/core";
 import { Link, useParams, useSearchParams } from "wouter";
 import { type Schemas, useResult } from "../../api/queries";
 import { BackLink } from "../../ui/BackLink";
+import { Conversation } from "../../ui/Conversation";
 import { CutNote } from "../../ui/CutNote";
 import { Facts } from "../../ui/Facts";
 import { Findings } from "../../ui/Findings";
@@ -10,13 +11,16 @@ import { count, dollars, score, seconds } from "../../ui/numbers";
 import { Outcome } from "../../ui/Outcome";
 import { Page } from "../../ui/Page";
 import { ProblemNote } from "../../ui/ProblemNote";
+import { asRecord } from "../../ui/standard/reading";
 import { TestStandard } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 import { When } from "../../ui/When";
 import { filterIn, queryOf } from "../run/filter";
 import { Neighbours } from "./Neighbours";
+import { SimulatedUser } from "./SimulatedUser";
 import { Steps } from "./Steps";
+import { WorkspaceCard } from "./WorkspaceCard";
 
 /** One result with its evidence: prompt, answer, findings. */
 export default function ResultPage() {
@@ -103,20 +107,31 @@ export default function ResultPage() {
           </Text>
         )}
       </Paper>
+      {result.messages ? (
+        <section>
+          <Title order={2} size="h4" mb="xs">
+            Conversation
+          </Title>
+          <Conversation messages={result.messages} steps={result.steps} />
+        </section>
+      ) : (
+        <section>
+          <Title order={2} size="h4" mb="xs">
+            Prompt
+          </Title>
+          <UntrustedBlock label="Prompt" text={test.input_prompt} />
+        </section>
+      )}
       <section>
-        <Title order={2} size="h4" mb="xs">
-          Prompt
-        </Title>
-        <UntrustedBlock label="Prompt" text={test.input_prompt} />
-      </section>
-      <section>
-        <Title order={2} size="h4" mb="xs">
-          Answer
-        </Title>
+        {!result.messages && (
+          <Title order={2} size="h4" mb="xs">
+            Answer
+          </Title>
+        )}
         {output === null ? (
           <Text c="dimmed">The agent returned no output.</Text>
         ) : (
-          <UntrustedBlock label="Answer" text={output} />
+          !result.messages && <UntrustedBlock label="Answer" text={output} />
         )}
         {result.actual_output?.truncated === true && <CutNote />}
         {typeof problem === "string" && (
@@ -125,7 +140,11 @@ export default function ResultPage() {
           </Text>
         )}
       </section>
-      {result.steps && <Steps steps={result.steps} />}
+      {result.steps && !result.messages && <Steps steps={result.steps} />}
+      {result.actual_output?.user !== undefined && (
+        <SimulatedUser user={asRecord(result.actual_output.user)} />
+      )}
+      {result.workspace && <WorkspaceCard workspace={result.workspace} />}
       <Paper withBorder p="lg" component="section" aria-label="Standard">
         <Title order={2} size="h4">
           Standard
@@ -147,5 +166,6 @@ function sum(one: number | null, other: number | null): number | null {
 function outputOf(result: Schemas["Result"]): string | null {
   if (result.actual_output === null) return null;
   const { output } = result.actual_output as { output?: unknown };
+  if (output === undefined && "user" in result.actual_output) return null;
   return typeof output === "string" ? output : JSON.stringify(result.actual_output, null, 2);
 }

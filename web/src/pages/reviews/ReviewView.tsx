@@ -3,6 +3,7 @@ import { useLocalStorage } from "@mantine/hooks";
 import { Link } from "wouter";
 import { useReview } from "../../api/reviews";
 import { BackLink } from "../../ui/BackLink";
+import { Conversation } from "../../ui/Conversation";
 import { CutNote } from "../../ui/CutNote";
 import { Loading } from "../../ui/Loading";
 import { Page } from "../../ui/Page";
@@ -54,19 +55,30 @@ export function ReviewView({ reviewId }: { reviewId: string }) {
           <Untrusted text={review.trouble} />
         </Text>
       )}
-      <section>
-        <Title order={2} size="h4" mb="xs">
-          Prompt
-        </Title>
-        <UntrustedBlock label="Prompt" text={data.prompt} />
-      </section>
-      <section>
-        <Title order={2} size="h4" mb="xs">
-          Submission
-        </Title>
-        <UntrustedBlock label="Submission" text={data.submission} />
-        {data.truncated && <CutNote />}
-      </section>
+      {data.messages?.length ? (
+        <section>
+          <Title order={2} size="h4" mb="xs">
+            Conversation
+          </Title>
+          <Conversation messages={data.messages} steps={data.steps} />
+        </section>
+      ) : (
+        <>
+          <section>
+            <Title order={2} size="h4" mb="xs">
+              Prompt
+            </Title>
+            <UntrustedBlock label="Prompt" text={data.prompt} />
+          </section>
+          <section>
+            <Title order={2} size="h4" mb="xs">
+              Submission
+            </Title>
+            <UntrustedBlock label="Submission" text={data.submission} />
+          </section>
+        </>
+      )}
+      {data.truncated && <CutNote />}
       {data.standard?.type !== "checklist" && (
         <Paper withBorder p="lg" component="section" aria-label="Standard">
           <Title order={2} size="h4" mb="xs">

@@ -45,5 +45,21 @@ export function RunFacts({ run, details }: RunFactsProps) {
             : `of ${amount(run.costed_tests, "test")}`,
     },
   ];
-  return <Facts facts={facts} />;
+  return <Facts facts={[...facts, ...budgetOf(run)]} />;
+}
+
+/** What the run may spend, and what it has spent: also on judges and simulated users. */
+function budgetOf({ budget, spent }: Schemas["Run"]): Fact[] {
+  if (!budget) return [];
+  const limits = [
+    budget.max_cost_usd != null &&
+      `${dollars(spent?.cost_usd ?? 0)} of ${dollars(budget.max_cost_usd)}`,
+    budget.max_tokens != null &&
+      `${count(spent?.tokens ?? 0)} of ${amount(budget.max_tokens, "token")}`,
+    budget.max_minutes != null &&
+      `${seconds(spent?.seconds ?? 0)} of ${seconds(60 * budget.max_minutes)}`,
+  ].filter((text) => text !== false);
+  return [
+    { label: "Budget", value: limits.join(", "), note: "spent, judges included", isWide: true },
+  ];
 }

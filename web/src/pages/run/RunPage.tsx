@@ -14,6 +14,7 @@ import { StatusBadge } from "../../ui/StatusBadge";
 import { boardHref, suiteHref, versionName } from "../../ui/suiteWords";
 import { Untrusted } from "../../ui/Untrusted";
 import { When } from "../../ui/When";
+import { BudgetNote } from "./BudgetNote";
 import { CategoryCard } from "./CategoryCard";
 import { ErrorList } from "./ErrorList";
 import { InterruptedNote } from "./InterruptedNote";
@@ -69,7 +70,8 @@ export default function RunPage() {
           />
         </div>
       )}
-      {run.error_message && data.errors.length === 0 && (
+      {state === "budget_exceeded" && <BudgetNote run={run} />}
+      {run.error_message && data.errors.length === 0 && state !== "budget_exceeded" && (
         <Alert color="orange" icon={<Warning />} title="The run could not be completed">
           <Untrusted text={run.error_message} />
         </Alert>

@@ -57,6 +57,8 @@ export function StandardDocument({ document }: { document: Record<string, unknow
 
 function Field({ name, value }: { name: string; value: unknown }) {
   if (Array.isArray(value) && value.some(isStandard)) return <Parts parts={value.map(asRecord)} />;
+  if (isStandard(value)) return <Parts parts={[asRecord(value)]} />;
+  if (isFiles(name, value)) return <Files name={name} files={asRecord(value)} />;
   if (Array.isArray(value)) return <Values name={name} values={value.map(asText)} />;
   if (typeof value === "object") return <Block name={name} text={JSON.stringify(value, null, 2)} />;
   const text = asText(value);
@@ -92,6 +94,32 @@ function Block({ name, text }: { name: string; text: string }) {
       <UntrustedBlock label={name} text={text} />
     </div>
   );
+}
+
+/** The files of a workspace, or those laid over it, each behind its name. */
+export function Files({ name, files }: { name: string; files: Record<string, unknown> }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+      {Object.entries(files).map(([path, content]) => (
+        <details key={path}>
+          <summary>
+            <Untrusted text={path} />
+          </summary>
+          <UntrustedBlock
+            label={path}
+            text={typeof content === "string" ? content : JSON.stringify(content, null, 2)}
+          />
+        </details>
+      ))}
+    </div>
+  );
+}
+
+function isFiles(name: string, value: unknown): boolean {
+  return ["hidden", "files"].includes(name) && Object.keys(asRecord(value)).length > 0;
 }
 
 /** Standards within a standard: a part names its kind as `type`, or as `validation` like a test. */

@@ -1,0 +1,68 @@
+"""Prints the results of one test of a run in full."""
+
+from uuid import UUID
+
+from arena.catalog.test import Test
+from arena.cli import output
+from arena.cli.conversation import as_text
+from arena.errors import NotFound
+from arena.operations.results import ResultDetails
+from arena.operations.results import ResultOperations as Operations
+from arena.runs.run import Result
+from arena.text import seconds_text
+
+
+async def print_results(arena: Operations, run_id: UUID, test_id: str, *, as_json: bool) -> None:
+    """Print every trial of the test: its conversation or output, its verdict and why."""
+    rows = await arena.result_rows(run_id, test_id=test_id)
+    if not rows.results:
+        raise NotFound(f"run {run_id} has no result of the test {test_id!r}")
+    found = [await arena.result(run_id, row.id) for row in rows.results]
+    if as_json:
+        output.print_json({"results": found, "count": len(found)})
+        return
+    for details in sorted(found, key=lambda one: one.result.trial):
+        _print(details)
+
+
+def _print(details: ResultDetails) -> None:
+    result, screen = details.result, output.console()
+    trial = f", trial {result.trial}" if result.trial > 1 or details.test.trials > 1 else ""
+    screen.print(output.plain(f"{result.test_id}{trial}"), style="bold")
+    screen.print(_said(result, details.test))
+    screen.print()
+    verdict = {True: "passed", False: "failed", None: "awaiting"}[result.passed]
+    line = output.status(verdict if result.status == "completed" else result.status)
+    line.append(f"  points {result.points_earned:g}/{result.points_possible:g}")
+    line.append(f"  took {seconds_text(result.duration_seconds)}")
+    screen.print(line)
+    if result.failure_reason:
+        screen.print(output.plain(result.failure_reason))
+    for finding in result.findings:
+        mark = "✓" if finding.passed else "✗"
+        screen.print(output.plain(f"{mark} {finding.criterion}: {finding.reason}"))
+    if text := user_text(result):
+        screen.print(output.plain(text), style="dim")
+    screen.print()
+
+
+def _said(result: Result, test: Test) -> object:
+    if result.messages:
+        return as_text(result.messages, result.steps or ())
+    answer = (result.actual_output or {}).get("output", "")
+    return output.plain(f"asked: {test.prompt}\n\nanswer:\n{answer}")
+
+
+def user_text(result: Result) -> str:
+    """How a simulated user played its part; empty without one."""
+    user = result.user
+    if not user:
+        return ""
+    text = f"simulated user {user.get('model')}: {user.get('ended', '')}".replace("_", " ")
+    text += f", kept to its script: {user.get('score', 0):g} of 100"
+    if user.get("judge_score") is not None:
+        text += f" (the judge: {user['judge_score']:g})"
+    missed = [one for one in user.get("findings", ()) if not one.get("passed")]
+    for one in missed:
+        text += f"\n  not kept: {one.get('criterion')}: {one.get('reason')}"
+    return text
