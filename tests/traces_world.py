@@ -1,5 +1,7 @@
 """Spans as an exporter sends them, and an exporter that does what a test wants."""
 
+import time
+
 import httpx2
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -20,7 +22,9 @@ def spans(target: TraceTarget, *tools: str, root: bool = False) -> ExportTraceSe
         span.attributes.add(key="gen_ai.operation.name").value.string_value = "execute_tool"
         span.attributes.add(key="gen_ai.tool.name").value.string_value = tool
     if root:
-        scope.spans.add(span_id=b"theroot!", parent_span_id=bytes.fromhex(target.span_id))
+        now = time.time_ns()
+        parent = bytes.fromhex(target.span_id)
+        scope.spans.add(span_id=b"theroot!", parent_span_id=parent, end_time_unix_nano=now)
     for span in scope.spans:
         span.trace_id = bytes.fromhex(target.trace_id)
     return request

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Connector
 from arena.agents.secrets import Redacted, Secrets
-from arena.agents.spec import CommandSpec, TracesSpec
+from arena.agents.spec import CommandSpec
 from arena.errors import AgentUnavailable, NotFound
 
 ENTRY_POINTS = "arena.connectors"
@@ -117,4 +117,4 @@ def _traced(connector: Connector, agent: AgentDefinition, secrets: Secrets) -> C
             ' pip install "agent-arena[traces]"',
             retryable=False,
         ) from error
-    return Traced(connector, agent.traces or TracesSpec(), secrets)
+    return Traced(connector, agent, secrets)

@@ -324,8 +324,6 @@ def _text(question: Question, name: str) -> str:
             return json.dumps(_messages(question), ensure_ascii=False)
         case "context":
             return question.context or ""
-        case "workspace":
-            return archive_text(question)
         case "turn":
             return str(question.turn)
         case _:

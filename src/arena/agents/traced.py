@@ -3,9 +3,10 @@
 import asyncio
 from dataclasses import replace
 
+from arena.agents.agent import AgentDefinition
 from arena.agents.connector import Answer, Connector, Question
 from arena.agents.secrets import Secrets
-from arena.agents.spec import TracesSpec
+from arena.agents.spec import CommandSpec, PythonSpec, TracesSpec
 from arena.errors import AgentUnavailable
 from arena.traces.inbox import Session, Trace, new_token
 from arena.traces.receiver import HOST, Receiver
@@ -14,9 +15,10 @@ from arena.traces.receiver import HOST, Receiver
 class Traced:
     """Gives every question a place for its spans, and waits for them after the answer."""
 
-    def __init__(self, connector: Connector, spec: TracesSpec, secrets: Secrets) -> None:
+    def __init__(self, connector: Connector, agent: AgentDefinition, secrets: Secrets) -> None:
         self._connector = connector
-        self._spec = spec
+        self._agent = agent
+        self._spec = spec = agent.traces or TracesSpec()
         self._token = secrets.value(spec.token_env) if spec.token_env else new_token()
         self._receiver = Receiver()
         self._session: Session | None = None
@@ -29,7 +31,7 @@ class Traced:
         with session.open() as inbox:
             answer = await self._connector.answer(replace(question, trace=inbox.target))
             started = asyncio.get_running_loop().time()
-            trace = await inbox.trace(self._spec.wait_seconds)
+            trace = await inbox.trace(self._spec.wait_seconds, has_ended=self._has_ended(question))
             waited = asyncio.get_running_loop().time() - started
         return replace(_with_trace(answer, trace), waited_seconds=waited)
 
@@ -41,6 +43,13 @@ class Traced:
             if self._session is not None:
                 self._session.close()
             await self._receiver.stop()
+
+    def _has_ended(self, question: Question) -> bool:
+        """Whether the process that answered this question has ended, and sends no more spans."""
+        spec = self._agent.connector
+        if isinstance(spec, CommandSpec) and not spec.persistent:
+            return True
+        return question.workspace is not None and isinstance(spec, CommandSpec | PythonSpec)
 
     async def _opened(self) -> Session:
         """The session; the first question starts the receiver."""

@@ -42,8 +42,11 @@ class MostSteps(Check):
     at_most: Annotated[StrictInt, Field(ge=0)]
 
     def check(self, submission: Submission) -> Findings:
-        """One finding: how many steps there were."""
-        return (_at_most("steps", len(submission.steps), self.at_most, "steps"),)
+        """One finding: how many steps there were; if some are missing, too many or not known."""
+        count, problem = len(submission.steps), submission.steps_problem
+        if problem is not None and count <= self.at_most:
+            return (_at_most("steps", None, self.at_most, "steps", problem),)
+        return (_at_most("steps", count, self.at_most, "steps"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +82,13 @@ class Tokens(Check):
         return (_at_most("tokens", submission.usage.tokens, self.at_most, "tokens"),)
 
 
-def _at_most(name: str, used: float | None, most: float, unit: str) -> Finding:
+def _at_most(
+    name: str, used: float | None, most: float, unit: str, problem: str | None = None
+) -> Finding:
     criterion = f"{name}: at most {most:g} {unit}"
     if used is None:
-        return Finding(criterion=criterion, passed=False, reason=f"{name}: not known")
+        why = f": {problem}" if problem else ""
+        return Finding(criterion=criterion, passed=False, reason=f"{name}: not known{why}")
     passed = used <= most
     more = "" if passed else f", more than {most:g}"
     return Finding(criterion=criterion, passed=passed, reason=f"{name}: {used:g} {unit}{more}")

@@ -57,6 +57,7 @@ def submission_document(submission: Submission) -> dict[str, Any]:
         "language": submission.language,
         "messages": [message.as_json(one) for one in submission.messages],
         "steps": [step.as_json(one) for one in submission.steps],
+        "steps_problem": submission.steps_problem,
         "usage": {
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
@@ -88,6 +89,7 @@ def submission_from(document: object) -> Submission:
             language=body["language"],
             messages=message.read_messages(body["messages"]),
             steps=tuple(step.stored_step(one) for one in body["steps"]),
+            steps_problem=body.get("steps_problem"),
             usage=Usage(**body["usage"]),
             duration_seconds=body["duration_seconds"],
             files=None if body["files"] is None else _files_from(body["files"]),

@@ -1,7 +1,8 @@
 """The checks of the tools that an agent called.
 
 A call is a step of the submission, whether it failed or not. Steps are what the agent claims,
-except those of tools that Arena played; a finding says which.
+except those of tools that Arena played; a finding says which. If some of them are missing
+(`steps_problem`), nothing is known of what was not called, and what is not known fails.
 """
 
 import json
@@ -129,8 +130,10 @@ class ToolCalled(ToolCheck):
         if most is not None and len(fitting) > most:
             reason = f"{name} is called {_times(len(fitting))}, {self.times} expected"
             return (_finding(self._criterion, False, reason, fitting[most]),)
+        if most is not None and submission.steps_problem:
+            return (_unknown(self._criterion, submission.steps_problem),)
         if not fitting:
-            reason = f"{name} is not called{_of_whom(submission.steps)}"
+            reason = f"{name} is not called{_of_whom(submission)}"
             return (_finding(self._criterion, True, reason),)
         often = f" and {len(fitting) - 1:,} more" if len(fitting) > 1 else ""
         reason = f"step {fitting[0][0]}{often} calls {name}"
@@ -160,7 +163,7 @@ class ToolCalled(ToolCheck):
         if count:
             reason = f"{name} is called {_times(count)}, {self.times} expected"
         else:
-            reason = f"{name} is not called{_of_whom(submission.steps)}"
+            reason = f"{name} is not called{_of_whom(submission)}"
         return _finding(self._criterion, False, reason)
 
     @property
@@ -185,18 +188,20 @@ class ToolNotCalled(ToolCheck):
 
     def check(self, submission: Submission) -> Findings:
         """A finding for each tool."""
-        return tuple(self._of_tool(tool, submission.steps) for tool in self.tools)
+        return tuple(self._of_tool(tool, submission) for tool in self.tools)
 
-    def _of_tool(self, tool: str, steps: Sequence[Step]) -> Finding:
+    def _of_tool(self, tool: str, submission: Submission) -> Finding:
         name, meant = quoted(tool), ""
         if self.arguments is not None:
             meant = f" with {_shown(self.arguments)}"
         criterion = f"does not call {name}{meant}"
-        for number, step in _calls(steps, tool):
+        for number, step in _calls(submission.steps, tool):
             if self.arguments is None or misfit_of(step.arguments, self.arguments) is None:
                 reason = f"step {number} calls {name}{meant}"
                 return _finding(criterion, False, reason, (number, step))
-        return _finding(criterion, True, f"{name} is not called{meant}{_of_whom(steps)}")
+        if submission.steps_problem:
+            return _unknown(criterion, submission.steps_problem)
+        return _finding(criterion, True, f"{name} is not called{meant}{_of_whom(submission)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,35 +225,44 @@ class ToolOrder(ToolCheck):
                 wanted = quoted(self.tools[at]) if at < len(self.tools) else "nothing more"
                 reason = f"step {number} calls {quoted(step.tool)}, {wanted} expected"
                 return (_finding(criterion, False, reason, (number, step)),)
+        if at == len(self.tools) and self.exact and submission.steps_problem:
+            return (_unknown(criterion, submission.steps_problem),)
         if at == len(self.tools):
             place = last[0] if last else 0
             return (_finding(criterion, True, f"step {place} completes the order", last),)
-        return (self._broken(criterion, steps, at, last),)
+        return (self._broken(criterion, submission, at, last),)
 
     def _broken(
-        self, criterion: str, steps: Sequence[Step], at: int, last: Numbered | None
+        self, criterion: str, submission: Submission, at: int, last: Numbered | None
     ) -> Finding:
         tool = self.tools[at]
         reason = f"{quoted(tool)} is not called"
         if last is not None:
             reason += f" after step {last[0]} ({excerpt(last[1].tool)})"
-        earlier = _calls(steps, tool)
+        earlier = _calls(submission.steps, tool)
         if earlier and tool not in self.tools[:at]:
             return _finding(criterion, False, f"{reason}, only before", earlier[0])
-        return _finding(criterion, False, reason + ("" if last else _of_whom(steps)), last)
+        return _finding(criterion, False, reason + ("" if last else _of_whom(submission)), last)
 
 
 def _calls(steps: Sequence[Step], tool: str) -> list[Numbered]:
     return [(number, one) for number, one in enumerate(steps, start=1) if one.tool == tool]
 
 
-def _of_whom(steps: Sequence[Step]) -> str:
+def _of_whom(submission: Submission) -> str:
     """What a step that is not there was looked for in."""
+    steps = submission.steps
+    if submission.steps_problem:
+        return f": {excerpt(submission.steps_problem)}"
     if not steps:
         return ": there are no steps"
     sources = [SOURCES[source] for source in SOURCES if any(one.source == source for one in steps)]
     noun = "the only step is" if len(steps) == 1 else f"the {len(steps):,} steps are"
     return f": {noun} {' or '.join(sources)}"
+
+
+def _unknown(criterion: str, problem: str) -> Finding:
+    return _finding(criterion, False, f"not known: {excerpt(problem)}")
 
 
 def _finding(criterion: str, passed: bool, reason: str, call: Numbered | None = None) -> Finding:

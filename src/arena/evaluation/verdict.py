@@ -35,6 +35,8 @@ class Submission:
     """The whole conversation; empty if the agent was asked once."""
     steps: tuple[Step, ...] = ()
     """The tools that it called, in order."""
+    steps_problem: str | None = None
+    """Why `steps` may not be all that it did; null: they are all that is claimed or known."""
     files: Collected | None = None
     """What it left in its workspace."""
     usage: Usage = field(default_factory=Usage)
@@ -44,7 +46,7 @@ class Submission:
     @property
     def is_plain(self) -> bool:
         """Whether there is nothing but its text."""
-        beyond = self.messages, self.steps, self.files, self.duration_seconds
+        beyond = self.messages, self.steps, self.steps_problem, self.files, self.duration_seconds
         return not any(beyond) and self.usage == Usage()
 
 

@@ -71,10 +71,10 @@ def priced(usage: Usage, *, base_url: str | None = None, cached_tokens: int = 0)
 def summed(usages: Sequence[Usage]) -> Usage:
     """All of them together; unknown if one of them is: a sum without it would look cheaper."""
     return Usage(
-        input_tokens=_sum([usage.input_tokens for usage in usages]),
-        output_tokens=_sum([usage.output_tokens for usage in usages]),
+        input_tokens=_tokens(_sum([usage.input_tokens for usage in usages])),
+        output_tokens=_tokens(_sum([usage.output_tokens for usage in usages])),
         model=next((usage.model for usage in reversed(usages) if usage.model), None),
-        cost_usd=_sum([usage.cost_usd for usage in usages]),
+        cost_usd=_dollars(_sum([usage.cost_usd for usage in usages])),
     )
 
 

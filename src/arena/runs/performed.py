@@ -9,6 +9,7 @@ from arena.evaluation.verdict import Submission
 from arena.models.message import Message
 from arena.models.step import Step
 from arena.runs.session import Reply
+from arena.text import storable
 from arena.workspaces.collected import Collected
 
 
@@ -39,6 +40,7 @@ class Performed:
             language=answer.language,
             messages=tuple(self.messages),
             steps=answer.steps,
+            steps_problem=storable(answer.steps_problem) if answer.steps_problem else None,
             files=self.files,
             usage=answer.usage,
             duration_seconds=round(self.reply.duration_seconds, 6),

@@ -8,10 +8,15 @@ from arena.evaluation.verdict import Finding
 from arena.models.message import Message
 
 SHOWN_DETAILS = 5
-DETAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z]*-?\d[\d.,:/-]*\d[\d.,:/-]*\d")
-"""What a user can only know or invent: an address, or something with at least three digits."""
+DETAIL = re.compile(
+    r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
+    r"|(?<![A-Za-z])[A-Za-z]*+-?\d(?:[.,:/-]*+\d){2,}+"
+)
+"""What a user can only know or invent: an address, or something with at least three digits.
+
+Possessive and anchored at the beginning of a word, so that no text takes long."""
 ASSISTANT = re.compile(
-    r"^\s*(?:assistant|agent|system|ai)\s*:"
+    r"^[ \t]*+(?:assistant|agent|system|ai)\s*:"
     r"|\bas an? (?:ai|language model|assistant)\b"
     r"|\bhow (?:can|may) i (?:help|assist) you\b"
     r"|\bi(?:'m| am) (?:an ai|a language model|your assistant|here to (?:help|assist))\b",

@@ -40,6 +40,7 @@ def submission_of(result: Result) -> Submission:
         language=output.get("language"),
         messages=tuple(result.messages or ()),
         steps=tuple(result.steps or ()),
+        steps_problem=output.get("steps_problem"),
         usage=Usage(
             input_tokens=result.input_tokens,
             output_tokens=result.output_tokens,

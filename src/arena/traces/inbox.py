@@ -5,13 +5,14 @@ import contextlib
 import hashlib
 import hmac
 import secrets
+import time
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 
 from arena.models.step import Step
 from arena.models.usage import Usage
 from arena.traces.span import Span
-from arena.traces.steps import steps_of, usage_of
+from arena.traces.steps import is_call, steps_of, usage_of
 from arena.traces.target import TraceTarget
 
 MAX_SPANS = 5_000
@@ -21,7 +22,10 @@ MAX_SPAN_BYTES = 8 * 1024 * 1024
 MAX_REQUESTS = 1_000
 """Of a question; of a long-lived process, since its agent's last question."""
 QUIET_SECONDS = 0.05
-"""How long nothing must arrive after the question's own root span for the trace to be complete."""
+"""How long nothing must arrive after the answer and its root span for a trace to be complete."""
+ROOT_NANOSECONDS = 200_000_000
+"""How long before the answer a root span may have ended. The agent went on after an earlier one,
+and may do so in other root spans."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +55,8 @@ class Inbox:
         self._spans: dict[bytes, Span] = {}
         self._size = 0
         self._root = bytes.fromhex(target.span_id)
-        self._has_root = False
+        self._root_end = 0
+        """When the last root span ended, in nanoseconds, at least 1; 0: none has arrived."""
         self._receiving = 0
         self._last_seconds = 0.0
         self._changed = asyncio.Event()
@@ -70,6 +75,10 @@ class Inbox:
         """Count a request; False if it is one too many."""
         self.requests += 1
         return self.requests <= MAX_REQUESTS
+
+    def note(self, problem: str) -> None:
+        """Keep why spans were lost."""
+        self.problem = problem
 
     @contextlib.contextmanager
     def receiving(self) -> Generator[None]:
@@ -90,21 +99,27 @@ class Inbox:
             return False
         self._spans[span.id] = span
         self._size += span.size
-        self._has_root = self._has_root or span.parent_id == self._root
+        if span.parent_id == self._root and not is_call(span):
+            self._root_end = max(self._root_end, span.end_nanoseconds, 1)
         self._touch()
         return True
 
-    async def trace(self, wait_seconds: float) -> Trace:
+    async def trace(self, wait_seconds: float, *, has_ended: bool = False) -> Trace:
         """What the spans say, after waiting for late ones.
 
         The wait ends early when the root span has arrived, which ends last, and then nothing more.
+        If the agent's process `has_ended`, any root span will do: it has sent what it had to send.
         """
         clock = asyncio.get_running_loop().time
+        answered = 0.0 if has_ended else clock()
+        # Spans have the time of this machine: the port is open on loopback only.
+        earliest_end = 1 if has_ended else time.time_ns() - ROOT_NANOSECONDS
         deadline = clock() + wait_seconds
         while True:
             self._changed.clear()
-            is_complete = self._has_root and not self._receiving
-            until = min(deadline, self._last_seconds + QUIET_SECONDS) if is_complete else deadline
+            until = deadline
+            if self._root_end >= earliest_end and not self._receiving:
+                until = min(deadline, max(self._last_seconds, answered) + QUIET_SECONDS)
             if clock() >= until:
                 break
             with contextlib.suppress(TimeoutError):
@@ -112,7 +127,8 @@ class Inbox:
                     await self._changed.wait()
         spans = list(self._spans.values())
         if not spans:
-            return Trace(problem=self._problem())
+            nothing = f"no spans arrived within {wait_seconds:g} s of the answer (docs/traces.md)"
+            return Trace(problem=self._problem() or nothing)
         # In a thread: the arguments and results are up to megabytes of JSON.
         steps, usage = await asyncio.to_thread(lambda: (steps_of(spans), usage_of(spans)))
         return Trace(steps=steps, usage=usage, problem=self._problem())
@@ -176,6 +192,11 @@ class Session:
         """Count a request; False if it is one too many."""
         self._requests += 1
         return self._requests <= MAX_REQUESTS
+
+    def note(self, problem: str) -> None:
+        """Keep why spans were lost, which may have been of any of the questions."""
+        for inbox in self._inboxes.values():
+            inbox.note(problem)
 
     @contextlib.contextmanager
     def receiving(self) -> Generator[None]:

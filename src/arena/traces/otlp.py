@@ -162,6 +162,7 @@ def _span(message: SpanMessage) -> Span:
         parent_id=parent_id if len(parent_id) == SPAN_ID_BYTES else b"",
         name=message.name[:_MAX_NAME_LENGTH],
         start_nanoseconds=message.start_time_unix_nano,
+        end_nanoseconds=message.end_time_unix_nano,
         error=error,
         attributes=attributes,
         size=_SPAN_BYTES + size,

@@ -10,7 +10,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from arena.traces.inbox import Grant, Inbox, Mailbox, Session, deliver
+from arena.traces.inbox import Grant, Mailbox, Session, deliver
 from arena.traces.otlp import (
     JSON,
     MAX_BODY_BYTES,
@@ -113,6 +113,20 @@ class Receiver:
         if scope["method"] != "POST":
             raise BadRequest(405, "traces are sent by POST")
         grant = self._grant(headers.get("authorization", ""))
+        if scope["path"] != "/v1/traces":
+            # Accepted, so that no SDK complains, and thrown away.
+            await _read(receive, headers.get("content-length", "0"))
+            return response(media_type)
+        try:
+            return await self._take(grant, headers, media_type, receive)
+        except BadRequest as error:
+            grant.note(f"spans were refused: {error}")
+            raise
+
+    async def _take(
+        self, grant: Grant, headers: dict[str, str], media_type: str, receive: Receive
+    ) -> bytes:
+        """Take the spans of a request with a valid token."""
         if media_type not in (JSON, PROTOBUF):
             raise BadRequest(415, f"the content type must be {PROTOBUF} or {JSON}")
         coding = headers.get("content-encoding", "identity").strip().lower()
@@ -121,17 +135,11 @@ class Receiver:
         if not grant.count_request():
             raise BadRequest(429, "too many requests for one question")
         with grant.receiving():
-            try:
-                body = await _read(receive, headers.get("content-length", "0"))
-                if scope["path"] != "/v1/traces":
-                    return response(media_type)  # accepted, so that no SDK complains, and unread
-                async with self._decoding:
-                    spans = await asyncio.to_thread(
-                        read_request, body, media_type, is_gzip=coding == "gzip"
-                    )
-            except BadRequest as error:
-                _note(grant, error)
-                raise
+            body = await _read(receive, headers.get("content-length", "0"))
+            async with self._decoding:
+                spans = await asyncio.to_thread(
+                    read_request, body, media_type, is_gzip=coding == "gzip"
+                )
             refused, reason = deliver(grant, spans)
         return response(media_type, refused=refused, reason=reason)
 
@@ -200,9 +208,3 @@ async def _read(receive: Receive, length: str) -> bytes:
     if is_too_large:
         raise BadRequest(413, f"a body may have at most {MAX_BODY_BYTES:,} bytes")
     return bytes(body)
-
-
-def _note(grant: Grant, error: BadRequest) -> None:
-    """Keep why spans were lost, if it is known of which question they were."""
-    if isinstance(grant, Inbox):
-        grant.problem = f"spans were refused: {error}"

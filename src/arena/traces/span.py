@@ -69,6 +69,7 @@ class Span:
     parent_id: bytes = b""
     name: str = ""
     start_nanoseconds: int = 0
+    end_nanoseconds: int = 0
     error: str | None = None
     """What went wrong; None if its status is not an error."""
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -56,6 +56,14 @@ def usage_of(spans: Collection[Span]) -> Usage:
     return _sum(agents, AGENT_INPUT_TOKENS, AGENT_OUTPUT_TOKENS)
 
 
+def is_call(span: Span) -> bool:
+    """Whether a span is one call of a tool or a model, and so not the whole work of an agent."""
+    operation = span.attributes.get(OPERATION)
+    if operation is not None:
+        return operation == "execute_tool" or operation in _MODEL_OPERATIONS
+    return _is_tool(span) or _kind(span) in _MODEL_KINDS or REQUEST_TYPE in span.attributes
+
+
 def _is_tool(span: Span) -> bool:
     if not _tool_name(span):
         return False

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import socket
+import time
 
 import pytest
 from google.rpc.status_pb2 import Status
@@ -154,6 +155,7 @@ async def test_requests_beyond_the_limit_are_refused(inbox, post, monkeypatch):
     monkeypatch.setattr(inboxes, "MAX_REQUESTS", 2)
     statuses = [(await post(inbox.target, b"")).status_code for _ in range(3)]
     assert statuses == [200, 200, 429]
+    assert "too many requests" in (await inbox.trace(0)).problem
 
 
 async def test_a_session_has_a_limit_of_requests_too(session, post, monkeypatch):
@@ -185,7 +187,15 @@ async def test_bad_requests_are_refused_and_the_next_is_taken(inbox, post, body,
     assert refused(await post(inbox.target, spans(inbox.target, "search"))) == 0
     trace = await inbox.trace(0)
     assert [step.tool for step in trace.steps] == ["search"]
-    assert ("refused" in (trace.problem or "")) is (status in (400, 413))
+    assert ("refused" in (trace.problem or "")) is (status != 404)
+
+
+async def test_spans_that_a_long_lived_process_lost_are_noticed(session, post):
+    """Of which question they were, nobody knows."""
+    one, other = session.open(), session.open()
+    await post(one.target, b"\xff", token=session.token)
+    assert "spans were refused" in (await one.trace(0)).problem
+    assert "spans were refused" in (await other.trace(0)).problem
 
 
 async def test_a_body_of_unknown_length_has_the_same_limit(inbox, post):
@@ -240,6 +250,30 @@ async def test_the_wait_ends_when_the_root_span_is_there_already(inbox, post):
     assert await tools(inbox, LONG) == ["search"]
 
 
+@pytest.mark.parametrize("is_call", [False, True])
+async def test_a_root_span_before_the_last_one_does_not_end_the_wait(inbox, post, is_call):
+    """Of an agent without a span around all its work: its first call or part, sent in time."""
+    first = spans(inbox.target, "search", root=not is_call)
+    (*_, early) = first.resource_spans[0].scope_spans[0].spans
+    early.parent_span_id = bytes.fromhex(inbox.target.span_id)
+    early.end_time_unix_nano = time.time_ns() - (0 if is_call else 10**9)
+    await post(inbox.target, first)
+    waiting = asyncio.create_task(inbox.trace(LONG))
+    await asyncio.sleep(3 * inboxes.QUIET_SECONDS)
+    assert not waiting.done()
+    last = spans(inbox.target, "search", "book", root=True)
+    last.resource_spans[0].scope_spans[0].spans[-1].span_id = b"the last"
+    await post(inbox.target, last)
+    assert [step.tool for step in (await waiting).steps] == ["search", "book"]
+
+
+async def test_any_root_span_ends_the_wait_for_a_process_that_has_ended(inbox, post):
+    sent = spans(inbox.target, "search", root=True)
+    sent.resource_spans[0].scope_spans[0].spans[-1].end_time_unix_nano = 0
+    await post(inbox.target, sent)
+    assert (await inbox.trace(LONG, has_ended=True)).steps
+
+
 async def test_a_request_that_is_arriving_is_waited_for(inbox, post):
     body = spans(inbox.target, "search").SerializeToString()
     reader, writer = await open_connection(inbox.target)
@@ -258,7 +292,8 @@ async def test_a_request_that_is_arriving_is_waited_for(inbox, post):
 
 async def test_an_agent_that_sends_nothing_costs_the_stated_wait(inbox):
     trace = await inbox.trace(0.01)
-    assert (trace.steps, trace.usage.input_tokens, trace.problem) == ((), None, None)
+    assert (trace.steps, trace.usage.input_tokens) == ((), None)
+    assert "no spans arrived within 0.01 s" in trace.problem
 
 
 async def test_spans_after_the_end_of_the_question_are_refused(session, post):

@@ -1,6 +1,7 @@
 """The checks of the tools that an agent called."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from arena.evaluation.evaluate import CHECKABLE, evaluate
 from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard, read_standard_document
 from arena.evaluation.request_limits import MAX_SLOW_PARTS, read_request
+from arena.evaluation.submission import read_submission, submission_bytes
 from arena.evaluation.verdict import Submission, Verdict
 from arena.models.step import Step
 
@@ -233,3 +235,41 @@ def test_a_caller_may_not_send_many_schemas():
     assert read_standard_document(document)
     with pytest.raises(InvalidInput, match="JSON Schemas"):
         read_request(document)
+
+
+@pytest.mark.parametrize(
+    ("validation", "expected"),
+    [
+        ("tool_not_called", {"tools": ["fly"]}),
+        ("tool_called", {"tool": "fly", "times": {"at_most": 3}}),
+        ("tool_called", {"tool": "search", "times": {"at_least": 1, "at_most": 1}}),
+        ("tool_order", {"tools": ["search", "weather", "weather", "book"], "exact": True}),
+        ("steps", {"at_most": 4}),
+    ],
+)
+def test_what_was_not_called_is_not_known_if_steps_are_missing(validation, expected):
+    standard = read_standard(validation, expected)
+    whole = Submission(output="Done.", steps=STEPS)
+    assert asyncio.run(evaluate(standard, whole)).passed
+    cut = replace(whole, steps_problem="only the first 4 of 9 steps fit in 1 MiB")
+    verdict = asyncio.run(evaluate(standard, cut))
+    assert not verdict.passed
+    assert "not known: only the first 4 of 9 steps fit in 1 MiB" in verdict.findings[0].reason
+
+
+@pytest.mark.parametrize(
+    ("validation", "expected"),
+    [
+        ("tool_called", {"tool": "search"}),
+        ("tool_order", {"tools": ["search", "book"]}),
+    ],
+)
+def test_what_was_called_is_known_also_if_steps_are_missing(validation, expected):
+    cut = Submission(output="Done.", steps=STEPS, steps_problem="spans were refused (2)")
+    assert asyncio.run(evaluate(read_standard(validation, expected), cut)).passed
+
+
+def test_a_record_keeps_that_steps_are_missing():
+    cut = Submission(output="Done.", steps_problem="steps must be a list")
+    assert not cut.is_plain
+    assert read_submission(submission_bytes(cut)) == cut

@@ -6,7 +6,7 @@ import pytest
 
 from arena.models.completion import read_completion
 from arena.models.connections import seconds_to_wait
-from arena.models.usage import Usage, usage_from
+from arena.models.usage import Usage, summed, usage_from
 
 
 @pytest.mark.parametrize("tokens", [10**400, -(10**400), float("nan"), float("inf"), 1.5, True])
@@ -31,3 +31,9 @@ def test_a_completion_with_an_endless_number_of_tokens_is_still_an_answer():
 )
 def test_an_unreadable_retry_after_is_ignored(header: str):
     assert seconds_to_wait(header) is None
+
+
+def test_a_sum_that_no_column_can_hold_is_unknown():
+    much = Usage(input_tokens=2_000_000_000, output_tokens=1, cost_usd=0.5)
+    total = summed([much, much])
+    assert (total.input_tokens, total.output_tokens, total.cost_usd) == (None, 2, 1.0)

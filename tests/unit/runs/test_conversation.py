@@ -10,7 +10,7 @@ from arena.agents.spec import CommandSpec, HttpSpec
 from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable, InvalidInput
 from arena.evaluation.resources import NO_RESOURCES
 from arena.models.message import Message
-from arena.models.step import Step
+from arena.models.step import MAX_STEPS_BYTES, Step
 from arena.models.turns import Turns
 from arena.models.usage import Usage
 from arena.runs import conversation
@@ -19,6 +19,7 @@ from arena.runs.engine import execute_item
 from arena.runs.item import Item
 from arena.runs.run import Result
 from arena.runs.session import AgentSession, NotExecuted, Retries
+from arena.runs.verdicts import submission_of
 from arena.settings import Settings
 from factories import a_test
 
@@ -179,3 +180,14 @@ def test_a_simulated_user_must_be_set_up(tmp_path):
     test = a_test(user={"goal": "g", "max_turns": 3})
     with pytest.raises(InvalidInput, match="ARENA_USER_BASE_URL and ARENA_USER_MODEL"):
         check_abilities(agent(CommandSpec(command="x")), [test], Settings(home=tmp_path))
+
+
+async def test_steps_beyond_the_limit_hide_no_call():
+    """Here the call that must not happen comes after more than Arena keeps."""
+    much = Step(tool="look", arguments={"what": "x" * MAX_STEPS_BYTES}, source="arena")
+    bad = Step(tool="delete", source="arena")
+    test = a_test(turns=("one",), validation="tool_not_called", expected={"tools": ["delete"]})
+    result = await execute(Scripted(Answer(output="yes", steps=(much, bad))), test)
+    assert (result.passed, result.steps) == (False, None)
+    assert "not known: only the first 0 of 2 steps fit in 1 MiB" in (result.failure_reason or "")
+    assert submission_of(result).steps_problem == "only the first 0 of 2 steps fit in 1 MiB"

@@ -37,6 +37,12 @@ def test_a_broken_rule_is_found(said: tuple[str, ...], criterion: str | None):
     assert broken(*said) == ([criterion] if criterion else [])
 
 
+@pytest.mark.parametrize("text", ["a" * 200_000, "a" + "\n" * 200_000 + "b"])
+def test_no_text_takes_long(text: str):
+    """Ten times the longest message; in a time that grows with its square it would take minutes."""
+    assert broken(text) == []
+
+
 def test_the_script_in_words_has_the_goal_the_persona_and_the_facts():
     text = script_text(SCRIPT)
     assert all(part in text for part in ("order 4711", "Ada", "ada@example.com"))
