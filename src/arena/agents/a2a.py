@@ -80,14 +80,15 @@ class Transcript:
     def __init__(self, thread: Thread | None = None) -> None:
         self.task_id: str | None = None
         self.context_id = ""
-        self._before = frozenset(thread.artifacts if thread else ())
+        thread = thread or Thread()
+        self._before = frozenset(thread.artifacts)
         self.size = 0
         """How many characters have arrived, so that the caller can stop at a limit."""
         self._state: int | None = None
         self._artifacts: dict[str, list[str]] = {}
         self._message = ""
         self._usage: object = None
-        self.calls = EventSteps()
+        self.calls = EventSteps(thread.calls)
 
     @property
     def is_final(self) -> bool:
@@ -132,7 +133,12 @@ class Transcript:
         if not self.is_stuck or self.task_id is None:
             return Thread(context_id=self.context_id)
         artifacts = tuple(self._artifacts)[:_KNOWN_ARTIFACTS]
-        return Thread(context_id=self.context_id, task_id=self.task_id, artifacts=artifacts)
+        return Thread(
+            context_id=self.context_id,
+            task_id=self.task_id,
+            artifacts=artifacts,
+            calls=self.calls.known,
+        )
 
     def _joined(self, names: Iterable[str]) -> str:
         return "\n".join(filter(None, ("".join(self._artifacts[name]) for name in names)))

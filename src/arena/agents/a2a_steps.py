@@ -6,6 +6,8 @@ answers of every agent; and data parts as the Agent Development Kit sends them, 
 `response`). Such parts are not text of the answer.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -21,6 +23,10 @@ CALL, RESPONSE = "function_call", "function_response"
 TYPE_KEYS = ("adk_type", "type")
 
 
+def _digest(reported: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(reported, sort_keys=True).encode()).hexdigest()
+
+
 def part_type(part: Part) -> str | None:
     """Whether a part is a call or a response; None if it is neither."""
     if not part.HasField("data"):
@@ -33,25 +39,38 @@ def part_type(part: Part) -> str | None:
 
 
 class EventSteps:
-    """Collects the steps; events repeat what earlier ones have said."""
+    """Collects the steps; events repeat what earlier ones have said.
 
-    def __init__(self) -> None:
+    `before` are those that the task had in earlier turns of a conversation (`known`): it repeats
+    its whole history in every turn.
+    """
+
+    def __init__(self, before: Iterable[str] = ()) -> None:
+        self._before = frozenset(before)
         self._steps: dict[str, Step] = {}
         """By the id of the call, or else by its place."""
         self._answered: set[str] = set()
         self._reported: Mapping[str, object] = {}
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """What has been read so far, also in earlier turns."""
+        reported = {_digest(self._reported)} if self._reported else set[str]()
+        return tuple(self._before | self._answered | self._steps.keys() | reported)
+
+    @property
     def steps(self) -> tuple[tuple[Step, ...], str | None]:
         """The steps, and why they are not what the agent reported."""
         if self._steps:
             return tuple(self._steps.values()), None
+        if self._reported and _digest(self._reported) in self._before:
+            return (), None
         return reported_steps(self._reported)
 
     def note(self, metadata: Struct) -> None:
         """Keep the `steps` in metadata; later ones win."""
         if "steps" in metadata.fields:
-            self._reported = cast(Mapping[str, object], MessageToDict(metadata))
+            self._reported = {"steps": cast(object, MessageToDict(metadata)["steps"])}
 
     def add(self, parts: Iterable[Part], place: str) -> None:
         """Add the calls and responses among the parts; `place` is the id of what holds them."""
@@ -66,6 +85,8 @@ class EventSteps:
             if not isinstance(name, str) or not name.strip():
                 continue
             key = call if isinstance(call, str) and call else f"{place} {number}"
+            if key in self._before:
+                continue
             if kind == CALL:
                 self._steps.setdefault(key, Step(tool=name, arguments=body.get("args")))
             else:

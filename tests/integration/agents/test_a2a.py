@@ -76,6 +76,16 @@ class Speaker(AgentExecutor):
                 await updater.reject(message_of("not my job"))
             case "ask":
                 await updater.requires_input(message_of("Which house?"))
+            case "look":
+                call = {"id": "c0", "name": "look", "args": {}}
+                said = [_data_part("function_call", call), Part(text="Which house?")]
+                await updater.requires_input(updater.new_agent_message(said))
+            case "report":
+                await updater.update_status(
+                    TaskState.TASK_STATE_INPUT_REQUIRED,
+                    message_of("Which house?"),
+                    metadata={"steps": [{"tool": "look"}]},
+                )
             case "login":
                 await updater.requires_auth(message_of("who are you?"))
             case "nothing":
@@ -484,3 +494,16 @@ async def test_a_counter_question_is_a_turn_and_its_answer_goes_to_the_same_task
     assert second.output == "THE RED ONE"
     assert every_peer.speaker.continued == every_peer.speaker.begun
     assert every_peer.speaker.cancelled == []
+
+
+@pytest.mark.parametrize("first", ["look", "report"])
+async def test_steps_of_earlier_turns_are_not_steps_of_the_next(every_peer, bench, first):
+    """The task that goes on repeats its history and its metadata."""
+    connector = bench.connect(A2ASpec(url=every_peer.url))
+    asked = await connector.answer(turn(first))
+    assert [step.tool for step in asked.steps] == ["look"]
+    told = await connector.answer(turn("tools please", asked.context))
+    assert [step.tool for step in told.steps] == ["weather", "book"]
+    asked = await connector.answer(turn(first))
+    told = await connector.answer(turn("the red one", asked.context))
+    assert (told.output, told.steps) == ("THE RED ONE", ())
