@@ -10,7 +10,7 @@ from arena.cli.connection import call, settings_of
 from arena.cli.options import AgentName, AgentsPath, Json, commands
 from arena.cli.tables import print_table, print_values
 from arena.fields import split_agent
-from arena.models.step import calls_text
+from arena.models.step import step_line
 from arena.operations.agents import AgentOperations
 from arena.text import UNKNOWN, seconds_text
 
@@ -94,7 +94,7 @@ def check(
         if checked.truncated:
             screen.print("(the answer was cut)", style="yellow")
         for step in checked.steps or ():
-            screen.print(output.plain(f"called {calls_text([step])}"), style="dim")
+            screen.print(output.plain(f"called {step_line(step)}"), style="dim")
         if checked.steps_problem:
             screen.print(output.plain(f"({checked.steps_problem})"), style="yellow")
     raise typer.Exit(0 if checked.answered else 3)

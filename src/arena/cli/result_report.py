@@ -6,6 +6,7 @@ from arena.catalog.test import Test
 from arena.cli import output
 from arena.cli.conversation import as_text
 from arena.errors import NotFound
+from arena.models.step import step_line
 from arena.operations.results import ResultDetails
 from arena.operations.results import ResultOperations as Operations
 from arena.runs.run import Result
@@ -50,7 +51,8 @@ def _said(result: Result, test: Test) -> object:
     if result.messages:
         return as_text(result.messages, result.steps or ())
     answer = (result.actual_output or {}).get("output", "")
-    return output.plain(f"asked: {test.prompt}\n\nanswer:\n{answer}")
+    calls = "".join(f"tool: {step_line(step)}\n" for step in result.steps or ())
+    return output.plain(f"asked: {test.prompt}\n\n{calls}answer:\n{answer}")
 
 
 def user_text(result: Result) -> str:
