@@ -84,7 +84,7 @@ def submission_from(document: object) -> Submission:
         body = cast(dict[str, Any], document)
         if body.get("kind") != KIND:
             raise InvalidInput(f"not a submission of the kind {KIND}")
-        return Submission(
+        read = Submission(
             output=body["output"],
             language=body["language"],
             messages=message.read_messages(body["messages"]),
@@ -94,8 +94,27 @@ def submission_from(document: object) -> Submission:
             duration_seconds=body["duration_seconds"],
             files=None if body["files"] is None else _files_from(body["files"]),
         )
+        _check_types(read)
+        return read
     except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
         raise InvalidInput(f"not a submission of the kind {KIND}: {error}") from None
+
+
+def _check_types(submission: Submission) -> None:
+    """Raise `TypeError` for a value of another type: a record may come from anywhere."""
+    usage, steps = submission.usage, submission.steps
+    texts: list[object] = [submission.output, *(one.tool for one in steps)]
+    maybe_texts: list[object] = [submission.language, submission.steps_problem, usage.model]
+    maybe_texts += (one.error for one in steps)
+    numbers: list[object] = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
+    numbers += (submission.duration_seconds, *(one.turn for one in steps))
+    texts += (one for one in maybe_texts if one is not None)
+    if not all(isinstance(one, str) for one in texts):
+        raise TypeError("a text is of another type")
+    if not all(one is None or isinstance(one, int | float) for one in numbers):
+        raise TypeError("a number is of another type")
+    if any(one.source not in step.SOURCES for one in steps):
+        raise TypeError("a step has an unknown source")
 
 
 def of_turn(submission: Submission, turn: int) -> Submission | None:

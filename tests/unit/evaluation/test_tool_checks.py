@@ -11,7 +11,12 @@ from arena.evaluation.evaluate import CHECKABLE, evaluate
 from arena.evaluation.fields import InvalidStandard
 from arena.evaluation.reading import read_standard, read_standard_document
 from arena.evaluation.request_limits import MAX_SLOW_PARTS, read_request
-from arena.evaluation.submission import read_submission, submission_bytes
+from arena.evaluation.submission import (
+    read_submission,
+    submission_bytes,
+    submission_document,
+    submission_from,
+)
 from arena.evaluation.verdict import Submission, Verdict
 from arena.models.step import Step
 
@@ -273,3 +278,23 @@ def test_a_record_keeps_that_steps_are_missing():
     cut = Submission(output="Done.", steps_problem="steps must be a list")
     assert not cut.is_plain
     assert read_submission(submission_bytes(cut)) == cut
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"steps": [{"tool": "t", "arguments": None, "time": None, "source": "nobody"}]},
+        {"steps": [{"tool": 5, "arguments": None, "time": None}]},
+        {"steps": [{"tool": "t", "arguments": None, "time": None, "error": 5}]},
+        {"steps": [{"tool": "t", "arguments": None, "time": None, "turn": "one"}]},
+        {"steps_problem": 5},
+        {"output": None},
+        {"usage": {"input_tokens": "1", "output_tokens": "2"}},
+        {"duration_seconds": "long"},
+    ],
+)
+def test_a_record_of_another_form_is_refused(changed: dict[str, Any]):
+    document = submission_document(Submission(output="Done.", steps=STEPS))
+    assert submission_from(document).steps == STEPS
+    with pytest.raises(InvalidInput, match="not a submission of the kind"):
+        submission_from(document | changed)
