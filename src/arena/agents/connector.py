@@ -102,11 +102,12 @@ class AgentBusy(AgentUnavailable):
 
 
 class BlankAnswer(AgentSaidNothing):
-    """The agent's answer is blank; what it reports to have used is paid for, too."""
+    """The agent answered with nothing."""
 
     def __init__(self, message: str | None = None, *, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.usage = usage or Usage()
+        """What it reports to have used: that is paid for, too."""
 
 
 def timed_out(question: Question) -> str:
