@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from arena.agents.agent import AgentDefinition
-from arena.agents.connector import Answer, Connector, Question, answer_from_text
+from arena.agents.connector import Answer, BlankAnswer, Connector, Question, answer_from_text
 from arena.agents.http import fault_of_status
 from arena.agents.playing import Playing
 from arena.agents.secrets import Secrets
@@ -169,9 +169,7 @@ def _answer(completion: Completion, usage: Usage, steps: tuple[Step, ...]) -> An
             truncated=is_cut,
             steps=steps,
         )
-    except AgentSaidNothing:
-        if not is_cut:
-            raise
-        message = "the model reached its token limit before it answered (finish_reason: length)"
-        raise AgentSaidNothing(message) from None
+    except BlankAnswer:  # counted already
+        cut = "the model reached its token limit before it answered (finish_reason: length)"
+        raise AgentSaidNothing(cut if is_cut else None) from None
     return replace(answer, is_priced=True, is_counted=True)

@@ -101,6 +101,15 @@ class AgentBusy(AgentUnavailable):
         """The requested wait; None if it gave none."""
 
 
+class BlankAnswer(AgentSaidNothing):
+    """The agent answered with nothing."""
+
+    def __init__(self, message: str | None = None, *, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        """What it reports to have used: that is paid for, too."""
+
+
 def timed_out(question: Question) -> str:
     """The message for an agent that did not answer in time."""
     return f"the agent did not answer within {question.timeout_seconds:g} s"
@@ -185,7 +194,7 @@ def answer_from_text(
     truncated: bool = False,
     steps: tuple[Step, ...] = (),
 ) -> Answer:
-    """The answer `text`, cut at the limit, or the tool calls; neither is `AgentSaidNothing`."""
+    """The answer `text`, cut at the limit, or the tool calls; neither is a `BlankAnswer`."""
     output = storable(text)
     if steps and (not output or output.isspace()):
         output = storable(calls_text(steps))
@@ -193,7 +202,7 @@ def answer_from_text(
     if 4 * len(output) > MAX_OUTPUT_BYTES and len(raw := output.encode()) > MAX_OUTPUT_BYTES:
         output, truncated = raw[:MAX_OUTPUT_BYTES].decode(errors="ignore"), True
     if not output or output.isspace():
-        raise AgentSaidNothing
+        raise BlankAnswer(usage=usage)
     return Answer(output=output, usage=usage or Usage(), truncated=truncated, steps=steps)
 
 

@@ -20,6 +20,7 @@ from arena.agents.connector import (
     MAX_OUTPUT_BYTES,
     AgentBusy,
     Answer,
+    BlankAnswer,
     Connector,
     Question,
     answer_from_bytes,
@@ -216,7 +217,11 @@ class HttpAgent:
             output = document if pointer is None else value_at(document, pointer)
         except NotThere as error:
             raise AgentCrashed(f"{error} in {self._excerpt(reply)}") from None
-        answer = replace(answer_from_value(output), usage=usage_at(document, self._spec.usage))
+        usage = usage_at(document, self._spec.usage)
+        try:
+            answer = replace(answer_from_value(output), usage=usage)
+        except BlankAnswer:
+            raise BlankAnswer(usage=usage) from None
         if not answer.steps and not answer.steps_problem:
             steps, problem = reported_steps(_mapping(document))
             answer = replace(answer, steps=steps, steps_problem=problem)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NOBODY = "nobody"
 SOLUTION = "solution"
+TESTS_AT_ONCE = 100
+"""Tests that are read before other tasks may run."""
 MAX_ANSWER = 500
 """How much of an answer is kept in a finding; an echo is as long as its prompt."""
 
@@ -179,7 +181,8 @@ class Audits:
         self._judging = replace(self._resources, judge=resources.judge)
         self._known: dict[tuple[str, bool], AuditedTest | None] = {}
         """By the digest of the test, and whether a model judged; None if it was left out."""
-        self._digests: tuple[str, list[tuple[Test, str]]] = ("", [])
+        self._digests: tuple[str, list[tuple[str, str | None]]] = ("", [])
+        """The digest of the catalog; of each test its id and digest, None if it is not active."""
         self._working = asyncio.Lock()
 
     async def report(
@@ -187,14 +190,16 @@ class Audits:
     ) -> TestAudit:
         """The findings after about `within_seconds` of work; call again for pending tests."""
         async with self._working:
-            tests = self._active(catalog)
-            unable = await self._audit(tests, time.monotonic() + within_seconds, with_judge)
+            tests = await self._listed(catalog)
+            until = time.monotonic() + within_seconds
+            unable = await self._audit(catalog, tests, until, with_judge)
+        active = [(test_id, digest) for test_id, digest in tests if digest is not None]
         known = [
-            (test, self._known[digest, with_judge])
-            for test, digest in tests
+            (test_id, self._known[digest, with_judge])
+            for test_id, digest in active
             if (digest, with_judge) in self._known
         ]
-        left_out = [test.id for test, found in known if found is None]
+        left_out = [test_id for test_id, found in known if found is None]
         audited = [found for _, found in known if found is not None]
         return TestAudit(
             digest=catalog.digest,
@@ -203,26 +208,43 @@ class Audits:
             audited=len(audited),
             solved=sum(found.is_solved for found in audited),
             left_out=[*left_out, *unable],
-            pending=len(tests) - len(known) - len(unable),
+            pending=len(active) - len(known) - len(unable),
         )
 
-    def _active(self, catalog: Catalog) -> list[tuple[Test, str]]:
-        """The active tests with their digests; findings of removed tests are dropped."""
+    async def _listed(self, catalog: Catalog) -> list[tuple[str, str | None]]:
+        """The id and digest of each test; findings of removed tests are dropped."""
         if self._digests[0] != catalog.digest:
-            tests = [(test, test.digest) for test in catalog.tests if test.active]
+            tests: list[tuple[str, str | None]] = []
+            for test in catalog.tests:
+                tests.append((test.id, test.digest if test.active else None))
+                if len(tests) % TESTS_AT_ONCE == 0:
+                    await asyncio.sleep(0)  # a data set takes seconds to read
             self._digests = (catalog.digest, tests)
             present = {digest for _, digest in tests}
             self._known = {key: found for key, found in self._known.items() if key[0] in present}
         return self._digests[1]
 
     async def _audit(
-        self, tests: list[tuple[Test, str]], until: float, with_judge: bool
+        self,
+        catalog: Catalog,
+        listed: list[tuple[str, str | None]],
+        until: float,
+        with_judge: bool,
     ) -> list[str]:
         """Audit new tests; returns the ids of those that could not be judged now."""
         unable: list[str] = []
         resources = self._judging if with_judge else self._resources
-        for test, digest in tests:
-            if (digest, with_judge) in self._known:
+        places = (
+            place
+            for place, (_, digest) in enumerate(listed)
+            if digest is not None and (digest, with_judge) not in self._known
+        )
+        first = next(places, None)
+        if first is None:
+            return unable
+        # The tests themselves are read again, and not kept: there may be very many.
+        for (_, digest), test in zip(listed[first:], catalog.tests[first:], strict=True):
+            if digest is None or (digest, with_judge) in self._known:
                 continue
             if time.monotonic() > until:
                 break

@@ -183,8 +183,12 @@ class _DataTestReading:
         self._index = RowIndex(plan)
         self._lines = array("I")
         self._first: Test | None = None
+        self._has_ids = False
         self._matrix = frozenset(plan.variants[0].values)
-        self._varying = {node.place(use.path) for use in plan.template.uses}
+        uses = [use.path for use in plan.template.uses]
+        self._varying = {node.place(path) for path in uses}
+        self._around = {node.place(path[:n]) for path in uses for n in range(1, len(path))}
+        """The places of the values that variables are used in."""
 
     def read(self) -> DataTest | None:
         data = self._plan.data
@@ -232,6 +236,7 @@ class _DataTestReading:
             return ""
         if "id" not in row.values:
             return digest_label(row.values)
+        self._has_ids = True
         value = row.values["id"]
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
@@ -256,8 +261,13 @@ class _DataTestReading:
 
     def _add(self, row: Row, problems: ProblemList, message: str, used: Place) -> None:
         """Add a problem of a row, or of the template if it does not depend on the row."""
-        if self._plan.data is None or used not in self._varying:
-            self._reading.add(used, message)
+        data = self._plan.data
+        if data is None or used not in self._varying:
+            # Perhaps the row's fault, perhaps the template's.
+            with_row = (
+                f" (with {data.path.name}:{row.line})" if data and used in self._around else ""
+            )
+            self._reading.add(used, f"{message}{with_row}")
             raise GivenUp
         where = f"{self._reading.file_name}:{used.line}:{used.column}"
         problems.add(Place(row.line, 1), f"{message} (used at {where})")
@@ -272,8 +282,10 @@ class _DataTestReading:
                 self._reading.add(self._node.place(("matrix",)), message)
                 raise GivenUp
             line = self._lines[first // variants]
-            place = Place(self._lines[second // variants], 1)
-            problems.add(place, f"duplicate id {name!r}; first: line {line}")
+            message = f"duplicate id {name!r}; first: line {line}"
+            if not self._has_ids:
+                message = f"is the same row as line {line}; to keep both, add a column 'id'"
+            problems.add(Place(self._lines[second // variants], 1), message)
 
     def _report(self, problems: ProblemList) -> None:
         self._reading.problems += problems.in_order()

@@ -293,8 +293,9 @@ class DataTest:
         if self.id in test_ids:
             return self
         if len(test_ids) < len(self):
-            found = (self._find(test_id) for test_id in test_ids)
-            units = sorted(unit for unit in found if unit is not None)
+            found = {unit for one in test_ids if (unit := self._unit(one)) is not None}
+            # Not `in self._units`: that would search thousands of tests for each of thousands.
+            units = sorted(found if self._units is None else found.intersection(self._units))
         else:
             every = range(len(self._index)) if self._units is None else self._units
             pairs = zip(every, self.ids(), strict=True)
@@ -319,13 +320,15 @@ class DataTest:
         return some
 
     def _find(self, test_id: str) -> int | None:
-        base, _, rest = test_id.partition("[")
-        if base != self.id or not rest.endswith("]"):
-            return None
-        unit = self._index.find(rest[:-1])
+        unit = self._unit(test_id)
         if unit is None or self._units is None or unit in self._units:
             return unit
         return None
+
+    def _unit(self, test_id: str) -> int | None:
+        """The number of a test, whether or not it is one of these."""
+        base, _, rest = test_id.partition("[")
+        return self._index.find(rest[:-1]) if base == self.id and rest.endswith("]") else None
 
     def _numbered(self) -> Iterator[tuple[int, Test]]:
         """Each test with its number; the rows are read one after the other."""

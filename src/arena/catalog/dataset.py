@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
-from arena.catalog.template import finite, refuse_constant, texts_in
+from arena.catalog.template import NotJson, read_json, texts_in
 from arena.documents.problem import (
     BYTE_ORDER_MARK,
     TOP,
@@ -113,7 +113,7 @@ class DataFile:
         file = self._again()
         for offset in offsets:
             file.seek(offset)
-            yield next(iter(self._format(Lines(file), None, self._columns))).values
+            yield next(iter(self._format(Lines(file, offset), None, self._columns))).values
         self._check()
 
     def _format(
@@ -160,15 +160,16 @@ def _content_part(signature: Signature) -> tuple[int, int]:
 class Lines:
     """The lines of a file as text, for a reader that takes as many as a row has."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, offset: int = 0) -> None:
+        """`offset` is where the first line begins in the whole file."""
         self._file = file
         self._hash = hashlib.sha256()
         self._size = 0
         self._next = 1
         self.line = 1
         """Where the row begins that is being read."""
-        self.offset = 0
-        self._end = 0
+        self.offset = offset
+        self._end = offset
 
     @property
     def digest(self) -> str:
@@ -253,7 +254,8 @@ class CsvRows:
         try:
             return next(self._reader, None)
         except csv.Error as error:
-            raise _stop(self._problems, self._lines.line, f"is not valid CSV: {error}") from error
+            reason = str(error).partition(" - ")[0]  # then comes advice to a programmer
+            raise _stop(self._problems, self._lines.line, f"is not valid CSV: {reason}") from error
         except BadRow as error:
             raise _stop(self._problems, error.line, error.message) from error
 
@@ -291,11 +293,9 @@ class JsonLines:
     def _values(self, text: str) -> dict[str, object] | None:
         line = self._lines.line
         try:
-            value = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
-        except (ValueError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            column = error.colno if isinstance(error, json.JSONDecodeError) else 1
-            _add(self._problems, line, f"is not valid JSON: {reason}", column)
+            value = read_json(text)
+        except NotJson as error:
+            _add(self._problems, line, f"is not valid JSON: {error}", error.column)
             return None
         if not isinstance(value, dict):
             _add(self._problems, line, "a row must be a JSON object: {…}")

@@ -17,6 +17,8 @@ from arena.errors import nearest
 PLACEHOLDER = re.compile(r"\{\{\{\{|\{\{[ \t]*([^\W\d][^{}\n]*?)[ \t]*\}\}")
 """An escape, or the name of a variable, which begins with a letter or `_`."""
 JSON_MARK = ":json"
+MAX_DIGITS = 4300
+"""Python reads no longer number."""
 
 Variables = Mapping[str, Any]
 Render = Callable[[Variables], Any]
@@ -154,9 +156,10 @@ def _json_reader(name: str, find: Render, path: KeyPath) -> Render:
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value, parse_constant=refuse_constant, parse_float=finite)
-        except (ValueError, RecursionError) as error:
-            raise NoValue(f"{{{{{name}{JSON_MARK}}}}}: its value is not JSON", path) from error
+            return read_json(value)
+        except NotJson as error:
+            message = f"{{{{{name}{JSON_MARK}}}}}: its value is not valid JSON: {error}"
+            raise NoValue(message, path) from error
 
     return read
 
@@ -166,17 +169,58 @@ def missing(name: str, known: Variables) -> str:
     return f"there is no variable {name!r}{nearest(name, known)}"
 
 
-def refuse_constant(name: str) -> None:
+class NotJson(Exception):
+    """A text is not JSON, or not of a kind that can be used."""
+
+    def __init__(self, message: str, column: int = 1) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+def read_json(text: str) -> Any:
+    """The value in a text; raises `NotJson`."""
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise NotJson(error.msg, error.colno) from error
+    except RecursionError as error:
+        raise NotJson("it is nested too deeply") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping, unless a key occurs twice: one of its values would be lost."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotJson(f"duplicate key {twice!r}")
+    return made
+
+
+def _refuse_constant(name: str) -> None:
     """Refuse NaN and the infinities, which no database stores."""
-    raise ValueError(f"{name} is not a JSON value")
+    raise NotJson(f"{name} is not a JSON value")
 
 
-def finite(text: str) -> float:
-    """A number, unless it is too large for one."""
+def _finite(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{text} is too large")
+        raise NotJson(f"{text} is too large")
     return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise NotJson(f"a number has more than {MAX_DIGITS:,} digits")
+    return int(text)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_constant=_refuse_constant,
+    parse_float=_finite,
+    parse_int=_whole,
+)
 
 
 def _as_text(value: object) -> str:

@@ -74,6 +74,8 @@ async def unpriced_models(
     called = [(name, settings.judge_base_url) for name in environment.get("judge") or ()]
     if user := environment.get("user"):
         called.append((user, settings.user_base_url))
+        if settings.user_judged:
+            called += [(name, settings.judge_base_url) for name in settings.judge_models]
     spec = agent.connector
     if isinstance(spec, OpenAISpec) and spec.price is None:
         called.insert(0, (spec.model, spec.base_url))

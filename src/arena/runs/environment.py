@@ -13,7 +13,7 @@ from arena import __version__
 from arena.agents.agent import AgentDefinition
 from arena.agents.spec import CommandSpec, PythonSpec
 from arena.catalog.test import Test
-from arena.catalog.tests import with_different
+from arena.catalog.tests import filtered, with_different
 
 if TYPE_CHECKING:
     from arena.settings import Settings
@@ -39,7 +39,7 @@ def environment_of(
 ) -> dict[str, Any]:
     """The environment of a new run, as stored with it."""
     limits = agent.limits
-    has_user = any(test.user is not None for test in tests)
+    has_user = any(test.user is not None for test in with_different(tests, "user"))
     # Only where there is one, so that other runs differ in nothing from earlier ones.
     user = {"user": settings.user_model} if has_user else {}
     return user | {
@@ -91,17 +91,16 @@ def agent_digest(agent: AgentDefinition) -> str | None:
 
 def judge_models(settings: "Settings", tests: Sequence[Test]) -> list[str] | None:
     """The models that judge some of the tests, by name; None if no model judges."""
-    kinds = with_different(tests, "validation", "turns")
-    if not any(test.validation in COMPOSED for test in kinds):
+    composed = filtered(tests, lambda test: test.validation in COMPOSED, "validation", "turns")
+    if not composed:
         return None
     # Imported here: most runs need no judge.
     from arena.evaluation.request_limits import judge_prompts
 
     models: set[str] = set()
-    for test in tests:
-        if test.validation in COMPOSED:
-            for prompt in judge_prompts(test.standard):
-                models.update(prompt.judge.models if prompt.judge else settings.judge_models)
+    for test in composed:
+        for prompt in judge_prompts(test.standard):
+            models.update(prompt.judge.models if prompt.judge else settings.judge_models)
     return sorted(models) or None
 
 

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field, replace
 
 from arena.agents.agent import AgentDefinition, AgentLimits
-from arena.agents.connector import AgentBusy, Answer, Connector, Question
+from arena.agents.connector import AgentBusy, Answer, BlankAnswer, Connector, Question
 from arena.agents.connectors import connect, runs_here
 from arena.backoff import backoff_seconds
 from arena.errors import AgentFault, AgentSaidNothing, AgentUnavailable, InfrastructureError
@@ -13,7 +13,7 @@ from arena.models.budget import check, spend
 from arena.models.step import kept_steps
 from arena.models.throttle import Entry, Throttle, WaitTooLong
 from arena.models.turns import Turns
-from arena.models.usage import priced
+from arena.models.usage import Usage, priced
 from arena.runs.user import Play, nobody
 from arena.settings import Settings
 from arena.text import storable
@@ -154,15 +154,18 @@ class AgentSessions:
 
 async def ask(connector: Connector, question: Question) -> Answer:
     """The agent's answer, not blank and with text that can be stored."""
-    answer = await connector.answer(question)
+    try:
+        answer = await connector.answer(question)
+    except BlankAnswer as blank:
+        if blank.usage != Usage():
+            spend(await _priced(blank.usage))
+        raise
+    usage = answer.usage if answer.is_priced else await _priced(answer.usage)
+    if not answer.is_counted:
+        spend(usage)
     output = storable(answer.output)
     if not output.strip():
         raise AgentSaidNothing
-    usage = answer.usage
-    if usage.model and usage.cost_usd is None and not answer.is_priced:
-        usage = await asyncio.to_thread(priced, usage)  # the price list takes 0.5 s to load
-    if not answer.is_counted:
-        spend(usage)
     if answer.steps:
         steps, problem = kept_steps(answer.steps)
         problem = problem or answer.steps_problem
@@ -170,3 +173,9 @@ async def ask(connector: Connector, question: Question) -> Answer:
     if output is answer.output and usage is answer.usage:
         return answer
     return replace(answer, output=output, usage=usage)
+
+
+async def _priced(usage: Usage) -> Usage:
+    if usage.model and usage.cost_usd is None:
+        return await asyncio.to_thread(priced, usage)  # the price list takes 0.5 s to load
+    return usage

@@ -1,9 +1,11 @@
 """Tests over HTTP."""
 
 import asyncio
+from pathlib import Path
 
 import httpx2
 
+from arena.catalog.data_test import Plan
 from factories import write_tests
 
 SEED_FIELDS = {
@@ -65,6 +67,45 @@ async def test_one_test_can_be_read(local: httpx2.AsyncClient):
     assert answer.json()["detail"] == (
         "no test is called 'parrot_0001'; did you mean 'parrot_00001'?"
     )
+
+
+def write_rows(folder: Path, rows: int) -> None:
+    write_tests(folder / "good.yaml", count=2)
+    lines = "".join(f"r{number:04},word{number}\n" for number in range(rows))
+    (folder / "rows.csv").write_text(f"id,word\n{lines}")
+    (folder / "say.yaml").write_text(
+        "category: say\ntests:\n  - {id: say, name: Say, dataset: rows.csv, "
+        "prompt: 'say {{word}}', expected: {contains: ['{{word}}']}}\n"
+    )
+
+
+async def test_a_page_of_a_data_set_reads_only_its_rows(opened, tmp_path, monkeypatch):
+    write_rows(tmp_path / "home" / "benchmarks", 3000)
+    made = 0
+    make = Plan.make
+
+    def counted(*words, is_known=False):
+        nonlocal made
+        made += is_known  # not if the watcher reads the file again
+        return make(*words, is_known=is_known)
+
+    async with opened() as client:
+        monkeypatch.setattr(Plan, "make", counted)
+        query = {"category": "say", "limit": 100}
+        first = (await client.get("/api/benchmarks/tests", params=query)).json()
+        more = {**query, "cursor": first["next_cursor"]}
+        second = (await client.get("/api/benchmarks/tests", params=more)).json()
+    assert (first["total"], first["count"], made) == (3000, 100, 200)
+    assert second["tests"][0]["test_id"] == "say[r0100]"
+
+
+async def test_rows_are_audited_like_other_tests(opened, tmp_path):
+    write_rows(tmp_path / "home" / "benchmarks", 250)
+    async with opened() as client:
+        while (report := (await client.get("/api/benchmarks/audit")).json())["pending"]:
+            pass
+    found = {finding["test_id"] for finding in report["findings"] if finding["agent"] == "echo"}
+    assert {f"say[r{number:04}]" for number in range(250)} <= found
 
 
 async def test_a_bad_file_is_reported_and_the_good_ones_are_served(opened, tmp_path):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import signal
 import sys
@@ -182,11 +183,25 @@ async def test_a_run_exceeds_its_budget_by_at_most_one_question_per_slot(
     check_sums(done, models)
 
 
+class Clock:
+    """The time that a budget sees; the test decides when it passes."""
+
+    seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
 async def test_time_is_limited_too_and_what_was_asked_is_recorded(
-    plain_house: Arena, models: Models
+    plain_house: Arena, models: Models, monkeypatch: pytest.MonkeyPatch
 ):
-    models.until = time.monotonic() + 0.5
-    run = await execute(plain_house, max_minutes=0.1 / 60)
+    clock = Clock()
+    monkeypatch.setattr("arena.models.budget.time", clock)
+    models.until = math.inf
+    executing = asyncio.create_task(execute(plain_house, max_minutes=1))
+    await models.wait_for(SLOTS)
+    clock.seconds, models.until = 61.0, None
+    run = await executing
     assert run.status == "budget_exceeded"
     assert "minutes passed (max_minutes)" in str(run.error_message)
     assert run.completed_tests == models.questions == SLOTS
@@ -332,6 +347,37 @@ async def test_other_agents_count_what_they_report(settings: Settings):
             silent.error_message
         )
         assert (await execute(house, "silent", max_minutes=10)).status == "completed"
+
+
+async def test_a_blank_answer_is_paid_for_too(settings: Settings):
+    usage = {"input_tokens": 10, "output_tokens": 0, "cost_usd": 0.25}
+    write_agent(settings.home / "agents", "mute", f"return {{'output': ' ', 'usage': {usage}}}")
+    write_tests(settings.home / "benchmarks" / "t.yaml", count=9, agents=["mute"])
+    async with open_arena(settings) as house:
+        run = await execute(house, "mute", max_cost_usd=1)
+        assert run.status == "budget_exceeded"
+        assert run.spent is not None
+        assert run.spent.cost_usd == 0.25 * run.failed_tests >= 1
+
+
+async def test_the_judge_of_a_simulated_user_needs_a_price(settings: Settings, models: Models):
+    user = {"goal": "Hear hello."}
+    prepare(settings.home, models, tests=1, user=user)
+    changes = {
+        "judge_base_url": f"{models.url}/judge/v1",
+        "judge_models": ("nobody-knows",),
+        "user_base_url": f"{models.url}/user/v1",
+        "user_model": JUDGE,
+    }
+    for is_judged in (False, True):
+        found = settings.model_copy(update=changes | {"user_judged": is_judged})
+        async with open_arena(found) as house:
+            request = RunRequest(team_id=TEAM, agent_id="chat", budget=Budget(max_cost_usd=1))
+            if not is_judged:
+                assert await house.executor.create(request)
+                continue
+            with pytest.raises(InvalidInput, match="the price of nobody-knows is not known"):
+                await house.executor.create(request)
 
 
 async def test_the_api_takes_a_budget_and_resumes_with_a_larger_one(

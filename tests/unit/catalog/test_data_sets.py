@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arena.catalog.catalog import Catalog, lint, load_catalog
+from arena.catalog.data_test import DataTest
 from arena.catalog.dataset import MAX_ROW_BYTES
 from arena.catalog.live import LiveCatalog
 from arena.catalog.loader import read_source
@@ -204,7 +205,8 @@ BAD = [
     ("id,country,capital\nfr,France\n", "rows.csv:2:1: has 2 cells, the header has 3"),
     ("id,country,capital\nfr,France,Paris\nfr,Japan,Tokyo\n",
      "rows.csv:3:1: duplicate id 'fr'; first: line 2"),
-    ("country,capital\nFrance,Paris\n\nFrance,Paris\n", "rows.csv:4:1: duplicate id"),
+    ("country,capital\nFrance,Paris\n\nFrance,Paris\n",
+     "rows.csv:4:1: is the same row as line 2; to keep both, add a column 'id'"),
     ("id,country,capital\n,France,Paris\n", "rows.csv:2:1: id: is empty"),
     ("id,country,capital\nfr,France,\n",
      "rows.csv:2:1: expected.contains[0]: must not be empty (used at tests.yaml:8:18)"),
@@ -216,6 +218,8 @@ BAD = [
     ("id,,capital\na,b,c\n", "rows.csv:1:1: a column has no name"),
     (b"id,country,capital\nfr,Fran\xe7e,Paris\n", "rows.csv:2:1: is not UTF-8: the byte 0xe7"),
     ("id,country,capital\nfr,Fra\0nce,Paris\n", "rows.csv:2:1: must not contain NUL"),
+    ("id,country,capital\rfr,France,Paris\r",
+     "rows.csv:1:1: is not valid CSV: new-line character seen in unquoted field"),
 ]  # fmt: skip
 
 
@@ -238,6 +242,12 @@ def test_a_bad_row_is_a_problem_with_its_line(
          "rows.jsonl:2:1: there is no variable 'capital'"),
         ("rows.jsonl", '{"country": "a", "capital": NaN}\n', "rows.jsonl:1:1: is not valid JSON"),
         ("rows.jsonl", '{"country": "a", "capital": "\\ud800"}\n', "rows.jsonl:1:1: a text is not"),
+        ("rows.jsonl", '{"country": "a", "capital": "b", "country": "c"}\n',
+         "rows.jsonl:1:1: is not valid JSON: duplicate key 'country'"),
+        ("rows.jsonl", f'{{"country": "a", "capital": {"9" * 5000}}}\n',
+         "rows.jsonl:1:1: is not valid JSON: a number has more than 4,300 digits"),
+        ("rows.jsonl", f'{{"country": "a", "capital": {"[" * 99999}}}\n',
+         "rows.jsonl:1:1: is not valid JSON: it is nested too deeply"),
         ("rows.jsonl", '{"id": [], "country": "a", "capital": "b"}\n',
          "rows.jsonl:1:1: id: must be a text or a whole number, is a list"),
         ("rows.jsonl", '{"country": "a", "capital": 5}\n',
@@ -286,6 +296,16 @@ def test_a_problem_of_the_template_is_reported_once(folder: Path) -> None:
     assert found == ["tests.yaml:9:13: points: must be a number, is a string"]
 
 
+def test_a_problem_around_a_variable_names_the_row(folder: Path) -> None:
+    text = CAPITALS.replace('contains: ["{{capital}}"]', 'schema: {const: "{{capital}}"}')
+    text = text.replace("    expected:", "    validation: json_schema\n    expected:")
+    deep = "[" * 300 + "]" * 300
+    rows = f'{{"country": "a", "capital": "b"}}\n{{"country": "c", "capital": {deep}}}\n'
+    assert problems(folder, text.replace("rows.csv", "rows.jsonl"), rows_jsonl=rows) == [
+        "tests.yaml:9:15: expected.schema: is nested more than 200 deep (with rows.jsonl:2)"
+    ]
+
+
 def test_variables_of_the_file_come_before_its_tests(folder: Path) -> None:
     text = "tests: [{id: t, name: n, prompt: p, expected: {contains: [x]}}]\nvars: {a: 1}\n"
     assert problems(folder, text) == [
@@ -296,6 +316,17 @@ def test_variables_of_the_file_come_before_its_tests(folder: Path) -> None:
 def test_a_column_that_is_also_in_the_matrix_is_a_problem(folder: Path) -> None:
     text = CAPITALS + "    matrix: {country: [a]}\n"
     assert "'country' is also a name of the matrix" in problems(folder, text, rows_csv=ROWS)[1]
+
+
+def test_a_row_that_is_looked_up_is_the_row_that_was_read(folder: Path) -> None:
+    # A cell that begins with a byte order mark: files that were concatenated have such rows.
+    rows = "\ufeffcapital,country\nParis,France\n\ufeffTokyo,Japan\n"
+    source = read(folder, CAPITALS, rows_csv=rows)
+    catalog = catalog_of(folder)
+    assert source.tests[1].expected == {"contains": ["\ufeffTokyo"]}
+    assert [catalog.test(test.id).expected for test in source.tests] == [
+        test.expected for test in source.tests
+    ]
 
 
 def test_the_base_id_is_taken_for_other_files(folder: Path) -> None:
@@ -344,6 +375,27 @@ def test_rows_are_selected_by_tag_name_and_agent(folder: Path) -> None:
         check_tags(["us"], catalog.tests)
     with pytest.raises(InvalidInput, match="is not for 'b'"):
         catalog.for_agent("b", test_ids={"capital[1]"})
+
+
+def test_thousands_of_rows_are_chosen_from_thousands_without_comparing_each_with_each(
+    folder: Path,
+) -> None:
+    class Counted(int):
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Counted.compared += 1
+            return int(self) == other
+
+        __hash__ = int.__hash__
+
+    rows = "\n".join(f"r{n},France,Paris" for n in range(3000))
+    (part,) = read(folder, CAPITALS, rows_csv=f"id,country,capital\n{rows}\n").parts
+    assert isinstance(part, DataTest)
+    some = part._only([Counted(n) for n in range(2500)])
+    chosen = some.with_ids({f"capital[r{n}]" for n in range(1000, 2600, 2)})
+    assert list(chosen.ids()) == [f"capital[r{n}]" for n in range(1000, 2500, 2)]
+    assert Counted.compared < 10_000
 
 
 def test_slices_are_those_of_a_tuple(folder: Path) -> None:

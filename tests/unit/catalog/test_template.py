@@ -66,7 +66,7 @@ def test_a_missing_variable_is_named_with_the_path_to_its_use() -> None:
     assert template.uses == [Use("nmae", ("expected", "contains", 1))]
     with pytest.raises(NoValue, match=r"no variable 'user\.mail'"):
         rendered("{{user.mail}}")
-    with pytest.raises(NoValue, match="not JSON"):
+    with pytest.raises(NoValue, match="not valid JSON: Expecting value"):
         rendered("{{name:json}}")
 
 
