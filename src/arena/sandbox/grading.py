@@ -31,7 +31,7 @@ PROGRAMS = {"python": "python3", "javascript": "node"}
 OPTIONS = {"python": "-s", "javascript": "--no-warnings"}
 ENDINGS = {"python": "py", "javascript": "js"}
 MODULES = {
-    "grading.py": ("grading_values", "grading_code", "grading"),
+    "grading.py": ("grading_values", "grading_objects", "grading_code", "grading"),
     "runner.py": ("grading_values", "grading_runner"),
 }
 START = """

@@ -60,9 +60,11 @@ for (const [question, answer] of Object.entries(expected)) {
 }
 """
 JS_DEBUGGER = """
-candidate();
-for (let i = 0; i < 1000000; i++);
-assert.strictEqual(candidate(), "the debugger listens");
+(async () => {
+  await candidate();
+  for (let i = 0; i < 1000000; i++);
+  assert.strictEqual(await candidate(), "the debugger listens");
+})();
 """
 # Reads the memory of the parent, and looks for what stands after the question in it.
 READ_PARENT = """
@@ -97,6 +99,8 @@ class Attack:
     control: Control = "one process"
     """The missing protection that lets it pass; `none`: it gains nothing anywhere but an end."""
     language: str = "python"
+    classes: tuple[str, ...] = ()
+    """The classes of the submission that the script uses."""
 
 
 ATTACKS = [

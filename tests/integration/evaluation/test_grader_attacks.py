@@ -14,8 +14,10 @@ from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.sandbox.submission import Code
 
 from .grader_attacks import ATTACKS, Attack
+from .value_attacks import VALUE_ATTACKS
 
-CONTROLLED = [attack for attack in ATTACKS if attack.control != "none"]
+ALL = [*ATTACKS, *VALUE_ATTACKS]
+CONTROLLED = [attack for attack in ALL if attack.control != "none"]
 FILES = {"python": ("test.py", "python3 test.py"), "javascript": ("test.js", "node test.js")}
 
 
@@ -25,9 +27,9 @@ async def sandbox() -> AsyncIterator[NamespaceProvider]:
         yield provider
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", ALL, ids=lambda attack: attack.name)
 async def test_an_attack_scores_nothing(attack: Attack, sandbox: NamespaceProvider) -> None:
-    body = {"script": attack.script, "entry_points": ["candidate"]}
+    body = {"script": attack.script, "entry_points": ["candidate"], "classes": attack.classes}
     standard = read_standard(attack.language, body)
     submission = Submission(output=attack.source, language=attack.language)
     verdict = await evaluate(standard, submission, Resources(sandbox=sandbox))
@@ -46,8 +48,8 @@ async def test_the_attack_works_without_the_protection(
 
 
 def test_most_attacks_have_a_control() -> None:
-    assert len(ATTACKS) >= 30
-    assert len(CONTROLLED) >= 20
+    assert len(ALL) >= 60
+    assert len(CONTROLLED) >= 40
 
 
 async def _passes_in_one_process(attack: Attack, provider: NamespaceProvider) -> bool:

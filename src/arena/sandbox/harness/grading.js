@@ -2,13 +2,15 @@
 (() => {
   const { readFileSync, unlinkSync, openSync, closeSync, readSync, writeSync, writeFileSync, constants } = require("node:fs");
   const { spawn } = require("node:child_process");
-  const { createRequire } = require("node:module");
+  const { isBuiltin } = require("node:module");
   const { Script } = require("node:vm");
   const { encode, decode, putBack, lines, parse, write } = values;
   const indirectEval = eval;
   const exit = process.reallyExit.bind(process);
   const MAX_REPLY_BYTES = 16 * 1024 * 1024;
   const MAX_REASON = 2000;
+  const MAX_FINDINGS = 1000;
+  const MAX_VERDICT_BYTES = 500000;
   const [runner, ...options] = process.argv.slice(2);
   const request = parse(readFileSync("request.json", "utf8"));
   unlinkSync("request.json");
@@ -32,8 +34,23 @@
   let hasAnswered = false;
   const raised = new WeakMap();
 
+  // Long texts of the findings are cut: the sandbox lets a process write only so much.
+  const cut = (value, length) => {
+    if (typeof value === "string") return value.slice(0, length);
+    if (Array.isArray(value)) return value.slice(0, MAX_FINDINGS).map((one) => cut(one, length));
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, cut(one, length)]));
+  };
+  const fitting = (verdict) => {
+    let data;
+    for (const length of [MAX_REASON, 300, 50, 10]) {
+      data = write(cut(verdict, length));
+      if (data.length <= MAX_VERDICT_BYTES) break;
+    }
+    return data;
+  };
   const finish = (kind, verdict) => {
-    const data = write({ nonce: request.nonce, kind, ...verdict, engine: `node ${process.version}` });
+    const data = fitting({ nonce: request.nonce, kind, ...verdict, engine: `node ${process.version}` });
     for (let done = 0; done < data.length;) {
       try {
         done += writeSync(1, data, done);
@@ -57,7 +74,7 @@
     const both = ["asks", "replies"].map((name) => openSync(name, constants.O_RDWR));
     const theirs = [openSync("asks", constants.O_RDONLY), openSync("replies", constants.O_WRONLY)];
     const [to, from] = [openSync("asks", constants.O_WRONLY), openSync("replies", constants.O_RDONLY)];
-    spawn(runner, [...options, file], { stdio: [...theirs, "ignore"] }).on("error", () => {});
+    spawn(runner, [...options, file], { stdio: [...theirs, "ignore"] }).on("error", () => {}).unref();
     for (const descriptor of [...both, ...theirs]) closeSync(descriptor);
     for (const name of ["asks", "replies"]) unlinkSync(name);
     const nextLine = lines(readSync, from, MAX_REPLY_BYTES);
@@ -107,6 +124,15 @@
     if (tag === "iterator") return following(of);
     if (tag === "object" && request.classes.length) return objectOf(of);
     throw new TypeError(`unknown tag ${tag}`);
+  };
+  // An object could be another number at each comparison: it is a text where one is needed, no number.
+  const notANumber = (object) => (hint) => {
+    if (hint === "string") return String(object.toString());
+    throw new TypeError("an object of the submission is used as a number");
+  };
+  handedOut.object = (made) => {
+    const isConverted = ["valueOf", "toString"].some((name) => Object.hasOwn(made, name));
+    return isConverted ? Object.defineProperty(made, Symbol.toPrimitive, { value: notANumber(made) }) : made;
   };
   const safely = (value) => {
     try {
@@ -159,7 +185,9 @@
       broken(error.message);
     }
     if (shown !== process.stdout && reply.output) process.stdout.write(String(reply.output));
-    return value(reply);
+    if (reply.is_async !== true || request.runner_language !== "javascript") return value(reply);
+    hasAnswered = true;
+    return reply.error ? Promise.reject(exception(reply.error)) : Promise.resolve(safely(reply.value));
   };
   const functionOf = (of) => {
     const found = (...given) => call(of, given);
@@ -188,6 +216,7 @@
     const found = new Proxy({}, {
       get: (_, name) => {
         if (name === Symbol.iterator) return () => value(ask("special", { of, name: "__iter__", arguments: [], named: {} }));
+        if (name === Symbol.toPrimitive) return notANumber(found);
         return typeof name === "symbol" || name === "then" ? undefined : value(ask("get", { of, name }));
       },
       set: (_, name, given) => {
@@ -230,21 +259,24 @@
     finish("graded", verdict);
   };
 
+  // Only when nothing is left to do: an assertion may still wait in a promise or a timer.
+  const finishAtEnd = (verdict) => process.once("beforeExit", () => finish("graded", verdict));
+
   const tests = [];
   const each = async () => {
     const findings = [];
     for (const [criterion, test] of tests) {
-      let reason = "passes";
+      let failure;
       try {
-        await test();
+        await (test.length ? new Promise((done, fail) => test((error) => (error ? fail(error) : done()))) : test());
       } catch (error) {
-        reason = reasonOf(error).slice(0, MAX_REASON);
+        failure = reasonOf(error).slice(0, MAX_REASON);
       }
-      findings.push({ criterion, passed: reason === "passes", reason });
+      findings.push({ criterion, passed: failure === undefined, reason: failure ?? "passes" });
     }
     const passed = findings.filter((finding) => finding.passed).length;
     const score = Math.floor((passed * 100) / findings.length);
-    finish("graded", { score, reason: `${passed} of ${findings.length} tests pass`, findings: findings.slice(0, 1000) });
+    finishAtEnd({ score, reason: `${passed} of ${findings.length} tests pass`, findings });
   };
 
   const submissionOf = (given, entries) => {
@@ -262,18 +294,32 @@
     const submission = submissionOf(request.submission, entries);
     const add = (name, test) => { tests.push([String(name), test]); };
     const globals = { submission, assert: require("node:assert"), test: add, it: add, describe: (_, body) => body() };
-    Object.assign(globalThis, globals, { require: createRequire("/desk/grader.js") }, entries);
+    const requireOf = (name) => {
+      if (/^(?:\.\/)?solution(?:\.js)?$/.test(name)) return entries;
+      // Nothing from the folder, which the submission can write to.
+      if (isBuiltin(name)) return require(name);
+      throw Object.assign(new Error(`cannot find the module ${name}`), { code: "MODULE_NOT_FOUND" });
+    };
+    Object.assign(globalThis, globals, { require: requireOf }, entries);
     new Script(request.script, { filename: "grader.js" }).runInThisContext();
-    const find = (name) => indirectEval(`typeof ${name} === "undefined" ? undefined : ${name}`);
+    const find = (name) => {
+      const found = indirectEval(`typeof ${name} === "undefined" ? undefined : ${name}`);
+      // An entry point may have that name: then it is not the grader's.
+      return Object.hasOwn(entries, name) && found === entries[name] ? undefined : found;
+    };
     const [grade, check] = [find("grade"), find("check")];
     if (typeof grade === "function") returned(await grade(submission));
-    if (tests.length) await each();
+    if (tests.length) return each();
     if (typeof check === "function" && request.entry_points.length) {
       await check(...Object.values(entries).slice(0, Math.max(1, check.length)));
-    } else if (!/\bassert\b|\bthrow\b/.test(request.script)) {
-      finish("error", { reason: "the script checks nothing: define grade(submission)" });
+      return finishAtEnd({ score: 100, reason: "every check holds" });
     }
-    finish("graded", { score: 100, reason: "every check holds" });
+    const checksNothing = () => finish("error", { reason: "the script checks nothing: define grade(submission)" });
+    if (!/\bassert\b|\bthrow\b/.test(request.script)) checksNothing();
+    return process.once("beforeExit", () => {
+      if (Object.keys(entries).length && !hasAnswered) checksNothing();
+      finish("graded", { score: 100, reason: "every check holds" });
+    });
   };
   process.on("uncaughtException", (error) => failed(reasonOf(error)));
   main().catch((error) => failed(reasonOf(error)));

@@ -27,6 +27,10 @@ from arena.sandbox.harness.grading_code import Code, Failed, Unprotected
 REQUEST = "request.json"
 MAX_REASON = 2000
 MAX_FINDINGS = 1000
+MAX_VERDICT_BYTES = 500_000
+"""Half of what the sandbox lets a process write."""
+VARIABLE_ARGUMENTS = 0x04
+"""The flag of a function with `*args`."""
 MISTAKES = (NameError, ImportError, SyntaxError)
 """Always the grader's own. Any other exception may come from what the submission returned."""
 
@@ -90,7 +94,7 @@ class Grading:
         """Write the verdict and end; nothing runs after it."""
         document = {"nonce": self._request["nonce"], "kind": kind, **verdict}
         document["engine"] = f"python {sys.version.split()[0]}"
-        data = json.dumps(document).encode() + b"\n"
+        data = fitting(document).encode() + b"\n"
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         while data:
@@ -112,6 +116,10 @@ class Grading:
                 return
             if self.code is not None and self.code.is_waiting:
                 self.finish("graded", score=0, reason="over the limit: too many calls back")
+            if self.code is not None and self.code.has_answered:
+                # A value may take any time to look at: an endless one must not avoid its verdict.
+                used = f"more than {seconds:g} s with what the submitted code returned"
+                self.finish("graded", score=0, reason=f"over the limit: the grader took {used}")
             self.finish("error", reason=f"the grader took more than {seconds:g} s")
 
         signal.signal(signal.SIGVTALRM, check)
@@ -128,56 +136,101 @@ class Grading:
         module.__dict__.update(entries)
 
     def _grade(self, entries: dict[str, Any]) -> None:
+        if "unittest.main" in self._script:
+            import unittest
+
+            # It would look for the tests elsewhere, and end the process.
+            unittest.main = _do_nothing  # pyright: ignore[reportAttributeAccessIssue]
         exec(compile(self._script, "grader.py", "exec", dont_inherit=True), self._space)
-        grade, check = self._space.get("grade"), self._space.get("check")
-        tests = self._tests()
+        # An entry point may have one of these names: then it is not the grader's.
+        grade, check = (
+            None if self._space.get(name) is entries.get(name) else self._space.get(name)
+            for name in ("grade", "check")
+        )
+        tests = self._tests(is_helped=callable(check))
         if callable(grade):
-            self._returned(grade(self._space["submission"]))
+            self._returned(self._awaited(grade(self._space["submission"])))
         elif tests:
             self._each(tests)
         elif callable(check) and entries:
-            given = list(entries.values())
-            wanted = check.__code__.co_argcount if isinstance(check, types.FunctionType) else 1
-            check(*given[:wanted])
-        elif not self._checks_something():
+            self._awaited(check(*_arguments(check, list(entries.values()))))
+        elif not self._has_checked():
             self.finish("error", reason="the script checks nothing: define grade(submission)")
         self.finish("graded", score=100, reason="every check holds")
 
-    def _checks_something(self) -> bool:
+    def _awaited(self, value: Any) -> Any:
+        """What an async function returns in the end."""
+        if isinstance(value, types.CoroutineType):
+            import asyncio
+
+            return asyncio.run(value)
+        if isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)):
+            self.finish("error", reason="a check is a generator: nothing of it was executed")
+        return value
+
+    def _has_checked(self) -> bool:
+        """Whether a check was executed where the script itself is all there is."""
         import ast
 
-        nodes = ast.walk(ast.parse(self._script))
-        return any(isinstance(node, (ast.Assert, ast.Raise)) for node in nodes)
+        tree = ast.parse(self._script)
+        checks = (ast.Assert, ast.Raise)
+        if not any(isinstance(node, checks) for node in ast.walk(tree)):
+            return False
+        if self.code is not None:
+            return self.code.has_answered
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+        own = {node.name for node in ast.walk(tree) if isinstance(node, functions[:2])}
+        pending: list[ast.AST] = [tree]
+        while pending:
+            node = pending.pop()
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(node, checks) or (isinstance(called, ast.Name) and called.id in own):
+                return True
+            if not isinstance(node, functions):
+                pending += ast.iter_child_nodes(node)
+        return False
 
-    def _tests(self) -> list[tuple[str, Any]]:
-        """Functions named test_…, and the methods of test cases."""
+    def _tests(self, *, is_helped: bool) -> list[tuple[str, Any]]:
+        """Functions named test_…, and the methods of test cases.
+
+        Beside a `check` (`is_helped`), functions that need arguments are helpers of it.
+        """
         found: list[tuple[str, Any]] = []
         for name, value in list(self._space.items()):
             if name.startswith("test") and isinstance(value, types.FunctionType):
-                found.append((name, value))
+                needed = value.__code__.co_argcount - len(value.__defaults__ or ())
+                if not (needed and is_helped):
+                    found.append((name, value))
         unittest: Any = sys.modules.get("unittest")
         for name, value in list(self._space.items()) if unittest else ():
             if isinstance(value, type) and issubclass(value, unittest.TestCase):
                 for method in unittest.TestLoader().getTestCaseNames(value):
-                    found.append((f"{name}.{method}", value(method).debug))
+                    # A suite of one: it also calls setUpClass.
+                    found.append((f"{name}.{method}", unittest.TestSuite([value(method)]).debug))
         return found
 
     def _each(self, tests: list[tuple[str, Any]]) -> None:
         """The share of the tests that pass."""
         self._is_one_check = False
         findings: list[dict[str, Any]] = []
+        unittest: Any = sys.modules.get("unittest")
         for name, test in tests:
-            reason = "passes"
+            reason = None
             try:
                 if self.code is not None:
                     self.code.restart()
-                test()
+                self._awaited(test())
             except BaseException as error:
+                if unittest and isinstance(error, unittest.SkipTest):
+                    continue
                 reason = self._reason(error)
             if self.code is not None and self.code.ended is not None:
                 # Whatever the test made of it: the code did not survive it.
                 reason = self.code.ended
-            findings.append({"criterion": name, "passed": reason == "passes", "reason": reason})
+            shown = "passes" if reason is None else reason
+            findings.append({"criterion": name, "passed": reason is None, "reason": shown})
+        if not findings:
+            self.finish("error", reason="the script checks nothing: every test is skipped")
         passed = sum(finding["passed"] for finding in findings)
         score = passed * 100 // len(findings)
         reason = f"{passed} of {len(findings)} tests pass"
@@ -248,6 +301,37 @@ def _of_submission(error: BaseException | None) -> str | None:
             return described
         error = error.__cause__ or error.__context__
     return None
+
+
+def _arguments(check: Any, entries: list[Any]) -> list[Any]:
+    """The entry points that a `check` takes."""
+    if not isinstance(check, types.FunctionType):
+        return entries[:1]
+    is_open = check.__code__.co_flags & VARIABLE_ARGUMENTS
+    return entries if is_open else entries[: check.__code__.co_argcount]
+
+
+def _do_nothing(*_given: Any, **_named: Any) -> None:
+    """In place of `unittest.main`: the tests run after the script."""
+
+
+def fitting(document: dict[str, Any]) -> str:
+    """The verdict as one line; the texts of its findings are cut where they are too long."""
+    for length in (MAX_REASON, 300, 50, 10):
+        text = json.dumps(_cut(document, length))
+        if len(text) <= MAX_VERDICT_BYTES:
+            break
+    return text  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def _cut(value: Any, length: int) -> Any:
+    if isinstance(value, str):
+        return value[:length]
+    if isinstance(value, (list, tuple)):
+        return [_cut(one, length) for one in value[:MAX_FINDINGS]]
+    if isinstance(value, dict):
+        return {key: _cut(one, length) for key, one in value.items()}
+    return value
 
 
 def submission_of(document: dict[str, Any]) -> Any:

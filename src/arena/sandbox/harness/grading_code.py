@@ -19,12 +19,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from arena.sandbox.harness.grading_values import (
-    decode,
-    encode,
-    put_back,
-    write,
-)
+from arena.sandbox.harness.grading_objects import Function, Remote, parts_of
+from arena.sandbox.harness.grading_values import decode, encode, put_back, write
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 MAX_AT_ONCE = 256
@@ -47,11 +43,6 @@ UNREADABLE = (
     MemoryError,
 )
 """What decoding a hostile value may raise."""
-SPECIAL = (
-    "__len__ __contains__ __getitem__ __setitem__ __delitem__ __str__ __repr__ __bool__ __iter__ "
-    "__add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __neg__ __abs__ __lt__ "
-    "__le__ __gt__ __ge__ __enter__ __exit__ __int__ __float__ __or__ __and__ __xor__ __invert__"
-)
 
 
 class Failed(BaseException):
@@ -71,6 +62,8 @@ class Code:
         self._left = float(request["code_seconds"])
         self._number = 0
         self._callbacks: list[Any] = []
+        self._errors: dict[str, type[BaseException]] = {}
+        """The exceptions among the named classes."""
         self._pending = b""
         self.has_answered = False
         """Whether a value of the submission has reached the grader."""
@@ -111,11 +104,19 @@ class Code:
 
     def _entry(self, name: str, value: Any) -> Any:
         if name in self._request["classes"]:
-            return Remote(self, name)
+            base = value.get("exception") if isinstance(value, dict) else None
+            return Remote(self, name) if base is None else self._own_error(name, base)
         if not isinstance(value, dict) or value.get("$") != "entry":
             self.has_answered = True
             return decode(value, self._handed_out)
         return Function(self, name, name)
+
+    def _own_error(self, name: str, base: Any) -> Any:
+        # The same class after a restart: the tests already have it.
+        if name not in self._errors:
+            kind: Any = type(name, (_builtin_error(base) or Exception,), {})
+            self._errors[name] = kind
+        return self._errors[name]
 
     def restart(self) -> None:
         """Start again, where the process has ended and another check follows."""
@@ -139,8 +140,8 @@ class Code:
         """Call a function of the submission; its value, or its exception."""
         arguments = {
             "of": of,
-            "arguments": encode(list(given), self._hold),
-            "named": encode(dict(named or {}), self._hold),
+            "arguments": encode(list(given), self.hold),
+            "named": encode(dict(named or {}), self.hold),
         }
         reply = self._reply(kind, {**arguments, **more})
         try:
@@ -148,6 +149,11 @@ class Code:
                 put_back(given[int(place)], decode(changed, self._handed_out))
         except UNREADABLE as error:
             self.end(f"the submitted code broke the protocol: {error!r}")
+        if reply.get("is_async") is True and self._request["runner_language"] == "python":
+            return self._awaitable(reply)
+        return self._value(reply, is_next=more.get("name") == "__next__")
+
+    async def _awaitable(self, reply: dict[str, Any]) -> Any:
         return self._value(reply)
 
     def ask(self, kind: str, **message: Any) -> Any:
@@ -166,13 +172,17 @@ class Code:
                 return
             count = min(2 * count, MAX_AT_ONCE)
 
-    def _value(self, reply: dict[str, Any]) -> Any:
+    def _value(self, reply: dict[str, Any], is_next: bool = False) -> Any:
         if sys.stdout is not sys.__stdout__:
             # The grader captures what is printed, as it would in one process.
             sys.stdout.write(str(reply.get("output", "")))
         self.has_answered = True
         if "error" in reply:
-            raise self._exception(reply["error"])
+            error = self._exception(reply["error"])
+            if isinstance(error, StopIteration) and not is_next:
+                # As in a generator (PEP 479): it would end a loop over `map(candidate, …)`.
+                raise RuntimeError("a function raised StopIteration") from error
+            raise error
         try:
             return decode(reply["value"], self._handed_out)
         except UNREADABLE as error:
@@ -181,20 +191,25 @@ class Code:
     def _exception(self, described: Any) -> BaseException:
         """The exception of the submission: of the same built-in type, with plain arguments."""
         try:
-            found = getattr(builtins, described["builtin"], None)
-            kind = found if isinstance(found, type) and issubclass(found, BaseException) else None
+            kind = _builtin_error(described["builtin"])
             name, message = str(described["type"]), str(described["message"])
+            own = next((one for one in described.get("types", ()) if one in self._errors), None)
             arguments = decode(described["arguments"], self._handed_out)
+            attributes = dict(decode(described.get("attributes", {}), self._handed_out))
         except UNREADABLE as error:
             self.end(f"the submitted code broke the protocol: {error!r}")
             raise
-        kind = kind or Exception
-        if kind.__name__ != name:
-            kind = type(name, (kind,), {})
+        kind = self._errors[own] if own is not None else kind or Exception
         try:
+            if kind.__name__ != name:
+                kind = type(name, (kind,), {})
             error = kind(*arguments)
-        except TypeError:
+        except (TypeError, ValueError):
             error = Exception(message)
+        for name, value in attributes.items():
+            is_plain = value is None or isinstance(value, (str, int, float))
+            if is_plain and name.isidentifier() and not hasattr(error, name):
+                setattr(error, name, value)
         error.described = _shown(described)  # pyright: ignore[reportAttributeAccessIssue]
         return error
 
@@ -228,7 +243,7 @@ class Code:
             self.end(f"the submitted code broke the protocol: {error!r}")
             raise
         try:
-            return {"value": encode(function(*given), self._hold)}
+            return {"value": encode(function(*given), self.hold)}
         except Exception as error:
             kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
             return {"error": {"builtin": kinds[0], "message": str(error)}}
@@ -278,10 +293,11 @@ class Code:
             seconds = self._request["code_seconds"]
             self.end(f"over the limit: the submitted code took more than {seconds:g} s")
 
-    def _hold(self, value: Any) -> Any:
+    def hold(self, value: Any) -> Any:
+        """What stands for a value that is not plain; None if nothing does."""
         if isinstance(value, Remote):
-            tag = "own" if isinstance(value.of, int) else "entry"
-            return {"$": tag, "v": value.of}
+            of = parts_of(value)[1]
+            return {"$": "own" if isinstance(of, int) else "entry", "v": of}
         if isinstance(value, Function):
             return {"$": "own" if isinstance(value.of, int) else "entry", "v": value.of}
         if not callable(value):
@@ -302,59 +318,9 @@ class Code:
         raise ValueError(f"unknown tag {tag!r}")
 
 
-class Function:
-    """A function of the submission: it can be called, and nothing else."""
-
-    def __init__(self, code: Code, of: Any, name: str) -> None:
-        self.code = code
-        self.of = of
-        self.__name__ = self.__qualname__ = name
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        """Call it in its own process."""
-        return self.code.call(self.of, given, named)
-
-
-class Remote:
-    """A class or an object of the submission. What it says is the submission's word."""
-
-    def __init__(self, code: Code, of: Any) -> None:
-        object.__setattr__(self, "code", code)
-        object.__setattr__(self, "of", of)
-
-    def __getattr__(self, name: str) -> Any:
-        if isinstance(self.of, int):
-            return self.code.ask("get", of=self.of, name=name)
-        raise AttributeError(f"{self.of}.{name}: only objects have attributes here")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        encoded = encode(value, self.code._hold)  # pyright: ignore[reportPrivateUsage]
-        self.code.ask("set", of=self.of, name=name, value=encoded)
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        """Make an object."""
-        return self.code.call(self.of, given, named)
-
-    def __eq__(self, other: object) -> bool:
-        # Never with a plain value: an object that equals everything would pass every check.
-        if not isinstance(other, Remote):
-            return False
-        return self.code.call(self.of, (other,), kind="special", name="__eq__") is True
-
-    def __hash__(self) -> int:
-        return hash(self.of)
-
-
-def _special(name: str) -> Any:
-    def method(self: Remote, *given: Any) -> Any:
-        return self.code.call(self.of, given, kind="special", name=name)
-
-    method.__name__ = name
-    return method
-
-
-for _name in SPECIAL.split():
-    setattr(Remote, _name, _special(_name))
+def _builtin_error(name: Any) -> type[BaseException] | None:
+    found = getattr(builtins, name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
 
 
 def _shown(described: Any) -> str:

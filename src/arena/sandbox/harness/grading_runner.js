@@ -124,7 +124,10 @@
     try {
       const value = call(given);
       if (isPromise(value)) {
-        return value.then((one) => finish({ value: encode(one, hold) }), (error) => finish({ error: describe(error) }));
+        return Promise.resolve(value).then(
+          (one) => finish({ is_async: true, value: encode(one, hold) }),
+          (error) => finish({ is_async: true, error: describe(error) }),
+        );
       }
       return finish({ value: encode(value, hold) });
     } catch (error) {

@@ -24,6 +24,7 @@ from arena.sandbox.harness.grading_values import MUTABLE, decode, encode, write
 
 MAX_OUTPUT = 100_000
 MAX_MESSAGE = 2000
+SCALARS = (str, int, float, bool, type(None))
 MAX_HELD = 100_000
 """Functions, iterators and objects that a submission may hand out."""
 
@@ -97,6 +98,8 @@ class Runner:
 
     def _entry(self, name: str) -> Any:
         value = self._space[name]
+        if isinstance(value, type) and issubclass(value, BaseException):
+            return {"$": "entry", "exception": _builtin_base(value)}
         return {"$": "entry"} if callable(value) else self.encode(value)
 
     def _target(self, of: Any) -> Any:
@@ -111,6 +114,7 @@ class Runner:
         try:
             value = target(*given, **named)
             if hasattr(value, "__await__") and hasattr(value, "send"):
+                reply["is_async"] = True
                 value = _awaited(value)
             reply["value"] = self.encode(value)
         except BaseException as error:
@@ -198,21 +202,27 @@ def _special(name: str, subject: Any, given: Any) -> Any:
     if name == "__bool__":
         return bool(subject)
     function = vars(operator).get(name)
+    if function:
+        return function(subject, *given)
     # On the type, not on the object.
-    return function(subject, *given) if function else getattr(type(subject), name)(subject, *given)
+    method = getattr(type(subject), name, None)
+    if method is None:
+        # What `list` expects of an object without a length.
+        raise TypeError(f"an object of type {type(subject).__name__} has no {name}")
+    return method(subject, *given)
 
 
 def describe(error: BaseException) -> dict[str, Any]:
     """What an exception is, in plain values."""
     kind = type(error)
-    builtin = next(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")
     try:
         message = str(error)[:MAX_MESSAGE]
     except BaseException:
         message = "(the error's message cannot be read)"
-    plain = [one for one in error.args if isinstance(one, (str, int, float, bool, type(None)))]
+    plain = [one for one in error.args if isinstance(one, SCALARS)]
     whole = len(plain) == len(error.args) and len(message) < MAX_MESSAGE
     arguments = encode(plain, lambda _: None) if whole else [message]
+    attributes = {name: one for name, one in vars(error).items() if isinstance(one, SCALARS)}
     trace, line = error.__traceback__, None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "submission.py":
@@ -220,11 +230,17 @@ def describe(error: BaseException) -> dict[str, Any]:
         trace = trace.tb_next
     return {
         "type": kind.__name__,
-        "builtin": builtin,
+        "types": [one.__name__ for one in kind.__mro__],
+        "builtin": _builtin_base(kind),
+        "attributes": encode(attributes, lambda _: None),
         "message": message,
         "arguments": arguments,
         "line": line,
     }
+
+
+def _builtin_base(kind: type) -> str:
+    return next(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")
 
 
 def _builtin(name: str) -> Any:

@@ -48,7 +48,8 @@ const values = (() => {
     const inner = (item) => decode(item, held, depth + 1);
     if (isArray(value)) return value.map(inner);
     if (!("$" in value)) {
-      return Object.fromEntries(keysOf(value).map((name) => [name, inner(value[name])]));
+      const made = Object.fromEntries(keysOf(value).map((name) => [name, inner(value[name])]));
+      return held.object ? held.object(made) : made;
     }
     const content = value.v;
     switch (value.$) {
