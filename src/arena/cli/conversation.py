@@ -6,7 +6,7 @@ from rich.text import Text
 
 from arena.cli import output
 from arena.models.message import Message
-from arena.models.step import Step
+from arena.models.step import Step, step_line
 
 NAMES = {"user": "user", "assistant": "agent", "system": "system"}
 
@@ -19,8 +19,7 @@ def lines(messages: Sequence[Message], steps: Sequence[Step] = ()) -> Iterator[t
         if message.role == "assistant":
             for step in steps:
                 if (step.turn or 1) == turn:
-                    arguments = output.as_json(step.arguments)
-                    yield "tool", f"{step.tool}({arguments})"
+                    yield "tool", step_line(step)
         yield f"{turn} {NAMES[message.role]}", message.content
 
 

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from arena.dashboard.report.markup import element, frame, joined, untrusted
 from arena.dashboard.report.pages import RunReport, run_page, write_report
 from arena.errors import InvalidInput
+from arena.evaluation.verdict import Finding
+from arena.models.message import Message
+from arena.models.step import Step
 from arena.operations.runs import RunDetails
 from arena.scoring.board import Provenance
 from exported import a_run
+from factories import a_result
 
 
 class Reader(HTMLParser):
@@ -132,3 +136,22 @@ def test_a_run_says_its_suite_and_whether_it_is_a_claim(provenance: Provenance):
     assert "Suite <b>words, version aaaaaaaaaaaa, 4 of its 8 tests" in text
     claim = "reported: executed elsewhere, a claim"
     assert (claim in text) == (provenance is Provenance.REPORTED)
+
+
+def test_a_result_says_in_which_turn_a_step_was_and_how_its_user_played():
+    user = {"model": "m<i>", "ended": "finished", "score": 100.0, "findings": []}
+    result = a_result(
+        actual_output={"output": "Booked", "user": user},
+        messages=[
+            Message(role="user", content="A table?"),
+            Message(role="assistant", content="Booked"),
+        ],
+        steps=[Step(tool="book", turn=2)],
+        findings=[Finding(criterion="reply 2: contains x", passed=True, reason="has x")],
+    )
+    details = RunDetails(run=a_run(), results=[result], count=1, errors=[], categories=[])
+    page = read(run_page(RunReport(details=details, results=[result], tests={}), "report.json"))
+    assert "turn 2, claimed by the agent" in page.text
+    assert "simulated user m<i>: said that it was finished; kept to its script: 100" in page.text
+    assert "reply 2: contains x: has x" in page.text
+    assert "i" not in page.tags

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.catalog.suite import short_version
 from arena.catalog.test import Test
-from arena.dashboard.report.acting import conversation, workspace
+from arena.dashboard.report.acting import conversation, simulated_user, workspace
 from arena.dashboard.report.markup import (
     Html,
     choice,
@@ -23,7 +23,7 @@ from arena.dashboard.report.standard import standard
 from arena.errors import InvalidInput
 from arena.files import write_atomically
 from arena.models.budget import Budget, Spent
-from arena.models.step import SOURCES
+from arena.models.step import SOURCES, Step
 from arena.operations.runs import RunDetails
 from arena.runs.run import Result, Run
 from arena.scoring.board import Provenance
@@ -198,6 +198,7 @@ def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
         if result.is_cut
         else None,
         _steps(result),
+        simulated_user(result),
         workspace(result),
         joined(element("h3", "Standard"), standard(test.validation, test.expected))
         if test
@@ -234,12 +235,17 @@ def _steps(result: Result) -> Html | None:
                 untrusted(_cut(call, STEP_CHARACTERS)),
                 after if step.result is not None or step.error is not None else None,
                 " ",
-                element("span", SOURCES[step.source], class_="quiet"),
+                element("span", _origin(step), class_="quiet"),
             )
         )
     rest = len(result.steps) - MOST_STEPS
     more = element("p", f"and {rest:,} more steps", class_="quiet") if rest > 0 else None
     return joined(element("h3", "Steps"), element("ol", *lines), more)
+
+
+def _origin(step: Step) -> str:
+    turn = f"turn {step.turn}, " if step.turn else ""
+    return turn + SOURCES[step.source]
 
 
 def _findings(result: Result) -> Html | None:
@@ -253,7 +259,7 @@ def _findings(result: Result) -> Html | None:
             element(
                 "li",
                 element("span", f"{word} ", class_=word),
-                untrusted(_cut(finding.reason, MOST_CHARACTERS)),
+                untrusted(_cut(f"{finding.criterion}: {finding.reason}", MOST_CHARACTERS)),
                 evidence if finding.evidence else None,
             )
         )
