@@ -294,7 +294,7 @@ def test_a_run_that_its_budget_stopped_says_what_was_spent_and_how_to_go_on(
     note = page.get_by_role("alert")
     expect(note).to_contain_text("2,000 of 1,500 tokens used (max_tokens)")
     expect(note).to_contain_text("Its 2 of 3 results are kept")
-    expect(note).to_contain_text("arena runs resume")
+    expect(note).to_contain_text(re.compile(r"arena runs resume \S+ --max-tokens 3000\."))
     expect(page.get_by_text("2,000 of 1,500 tokens", exact=True)).to_be_visible()
     passing_visit.check_every_look()
 

@@ -191,7 +191,9 @@ def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
     return element(
         "div",
         element("h3", "Verdict"),
-        element("p", untrusted(result.failure_reason)) if result.failure_reason else None,
+        element("p", untrusted(result.failure_reason), class_="reason")
+        if result.failure_reason
+        else None,
         _findings(result),
         *_exchange(result, test, answer),
         element("p", "Cut: the answer was longer; its beginning was kept.", class_="cut")

@@ -23,8 +23,9 @@ export function SimulatedUser({ user }: { user: Record<string, unknown> }) {
         <Untrusted text={asText(user.model)} /> kept to its script with{" "}
         {score(numberIn(user.score))} of 100
         {typeof user.judge_score === "number" && `, ${score(user.judge_score)} by the judge`}; it{" "}
-        {ENDS[asText(user.ended)] ?? "ended"}, and cost {dollars(cost)}. This does not count for the
-        agent.
+        {ENDS[asText(user.ended)] ?? "ended"}.{" "}
+        {cost === null ? "Its cost is unknown, and" : `It cost ${dollars(cost)}, which`} does not
+        count for the agent.
       </Text>
       <Findings findings={asList(user.findings).map(asFinding)} />
     </Paper>
