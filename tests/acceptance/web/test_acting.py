@@ -27,7 +27,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     for agent in ("lazy-agent", "coding-agent"):
         folders = ("--agents", str(code), "--tests", str(code / "tests"))
         shell.arena("run", agent, *folders, "--suite", "repair")
-    with shell.serving("--tests", str(code / "tests")) as client:
+    tools = EXAMPLES / "tools" / "tests"
+    with shell.serving("--tests", str(code / "tests"), "--tests", str(tools)) as client:
         yield client
 
 
@@ -76,4 +77,13 @@ def test_a_test_shows_the_files_it_gives_and_hides(visit: Visit) -> None:
     # Its patterns are a list, not JSON.
     expect(files.get_by_role("listitem")).to_have_text(["shop/**"])
     expect(page.get_by_role("region", name="Standard", exact=True)).to_contain_text("hidden")
+    visit.check_every_look()
+
+
+def test_a_tool_of_a_test_is_shown_key_by_key(visit: Visit) -> None:
+    page = visit.go("/catalog/tests/tries_again")
+    tool = page.get_by_role("region", name="Tool weather", exact=True)
+    expect(tool.get_by_role("listitem").filter(has_text="kind: timeout")).to_be_visible()
+    # A JSON Schema has a type, and is no standard.
+    expect(tool.get_by_role("region", name="parameters")).to_contain_text('"type": "object"')
     visit.check_every_look()

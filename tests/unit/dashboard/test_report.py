@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from arena.dashboard.report.markup import element, frame, joined, untrusted
 from arena.dashboard.report.pages import RunReport, run_page, write_report
+from arena.dashboard.report.standard import standard
 from arena.errors import InvalidInput
 from arena.evaluation.verdict import Finding
 from arena.models.message import Message
 from arena.models.step import Step
 from arena.operations.runs import RunDetails
+from arena.runs.run import RunStatus
 from arena.scoring.board import Provenance
 from exported import a_run
 from factories import a_result
@@ -154,4 +156,21 @@ def test_a_result_says_in_which_turn_a_step_was_and_how_its_user_played():
     assert "turn 2, claimed by the agent" in page.text
     assert "simulated user m<i>: said that it was finished; kept to its script: 100" in page.text
     assert "reply 2: contains x: has x" in page.text
+    assert "i" not in page.tags
+
+
+def test_a_run_that_its_budget_stopped_says_so():
+    run = a_run(status=RunStatus.BUDGET_EXCEEDED, error_message="$1.00 of $1.00 spent (max_cost)")
+    details = RunDetails(run=run, results=[], count=0, errors=[], categories=[])
+    text = read(run_page(RunReport(details=details, results=[], tests={}), "report.json")).text
+    assert "Stopped by its budget$1.00 of $1.00 spent" in text
+    assert "budget exceeded" in text
+    assert "budget_exceeded" not in text
+
+
+def test_files_of_a_standard_are_shown_by_their_names():
+    body = {"command": "true", "hidden": {"b.py": {"text": "import os"}, "a<i>.py": "x\ny"}}
+    page = read(str(standard("verify", body)))
+    assert "hiddena<i>.pyb.py" in page.text
+    assert "import" not in page.text
     assert "i" not in page.tags

@@ -25,7 +25,7 @@ from arena.files import write_atomically
 from arena.models.budget import Budget, Spent
 from arena.models.step import SOURCES, Step
 from arena.operations.runs import RunDetails
-from arena.runs.run import Result, Run
+from arena.runs.run import Result, Run, RunStatus
 from arena.scoring.board import Provenance
 from arena.text import UNKNOWN, percent_text, score_text, seconds_text, to_unicode
 
@@ -78,7 +78,7 @@ def run_page(report: RunReport, data_name: str) -> str:
     name = f"{run.agent_id} {run.agent_version}"
     lead = joined(
         f"Benchmark run of {run.created_at:%d %B %Y, %H:%M} UTC · ",
-        run.state if run.is_full else f"{run.state}, partial run",
+        run.state.replace("_", " ") + ("" if run.is_full else ", partial run"),
         f" · {run.id}",
         element("div", _suite(run)) if run.suite else None,
         element("div", element("b", CLAIM)) if run.provenance is Provenance.REPORTED else None,
@@ -146,9 +146,10 @@ def _errors(details: RunDetails) -> Html | None:
         element("li", f"{one.test_id} (trial {one.trial}): ", untrusted(one.reason))
         for one in details.errors
     ]
+    is_stopped = details.run.status is RunStatus.BUDGET_EXCEEDED
     return element(
         "section",
-        element("h2", "Not executed"),
+        element("h2", "Stopped by its budget" if is_stopped else "Not executed"),
         element("p", untrusted(details.run.error_message or "Some tests could not be executed.")),
         element("ul", *errors),
         class_="notice",

@@ -1,7 +1,7 @@
 import { Paper, Stack, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
 import { asText, inWords } from "../../ui/standard/reading";
-import { Field } from "../../ui/standard/StandardView";
+import { PlainField } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 
@@ -44,7 +44,7 @@ function Card({ title, fields }: { title: string; fields: Record<string, unknown
       </Title>
       <Stack gap="xs">
         {Object.entries(fields).map(([name, value]) => (
-          <Field key={name} name={inWords(name)} value={value} />
+          <PlainField key={name} name={inWords(name)} value={value} />
         ))}
       </Stack>
     </Paper>

@@ -55,10 +55,14 @@ export function StandardDocument({ document }: { document: Record<string, unknow
   return <StandardView kind={asText(type ?? "standard")} body={body} />;
 }
 
-/** One field of a test, by the shape of its value. */
-export function Field({ name, value }: { name: string; value: unknown }) {
+function Field({ name, value }: { name: string; value: unknown }) {
   if (Array.isArray(value) && value.some(isStandard)) return <Parts parts={value.map(asRecord)} />;
   if (isStandard(value)) return <Parts parts={[asRecord(value)]} />;
+  return <PlainField name={name} value={value} />;
+}
+
+/** One field of a test that is no standard, by the shape of its value. */
+export function PlainField({ name, value }: { name: string; value: unknown }) {
   if (isFiles(name, value)) return <Files name={name} files={asRecord(value)} />;
   if (Array.isArray(value)) return <Values name={name} values={value.map(asText)} />;
   if (isFlat(value))
