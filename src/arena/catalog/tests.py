@@ -97,7 +97,9 @@ class TestsById(Mapping[str, Test]):
         if not bracket:
             return NotFound(f"{test_id!r} is a data set of {len(part)} tests; its first is {first}")
         name = row.removesuffix("]")
-        return NotFound(f"{base!r} has {len(part)} tests, none of them called {name!r}, as {first}")
+        return NotFound(
+            f"{base!r} has {len(part)} tests, none of them called {name!r}; its first is {first}"
+        )
 
 
 def joined(parts: "Iterable[Part]") -> Sequence[Test]:

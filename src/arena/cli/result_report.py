@@ -1,15 +1,19 @@
 """Prints the results of one test of a run in full."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
 from uuid import UUID
 
 from arena.catalog.test import Test
 from arena.cli import output
 from arena.cli.conversation import as_text
+from arena.cli.run_report import workspace_text
 from arena.errors import NotFound
 from arena.models.step import step_line
 from arena.operations.results import ResultDetails
 from arena.operations.results import ResultOperations as Operations
 from arena.runs.run import Result
+from arena.runs.user import user_text
 from arena.text import seconds_text
 
 
@@ -23,10 +27,11 @@ async def print_results(arena: Operations, run_id: UUID, test_id: str, *, as_jso
         output.print_json({"results": found, "count": len(found)})
         return
     for details in sorted(found, key=lambda one: one.result.trial):
-        _print(details)
+        print_result(details)
 
 
-def _print(details: ResultDetails) -> None:
+def print_result(details: ResultDetails) -> None:
+    """Print one trial: what was said and done, the verdict, the changed files."""
     result, screen = details.result, output.console()
     trial = f", trial {result.trial}" if result.trial > 1 or details.test.trials > 1 else ""
     screen.print(output.plain(f"{result.test_id}{trial}"), style="bold")
@@ -42,29 +47,23 @@ def _print(details: ResultDetails) -> None:
     for finding in result.findings:
         mark = "✓" if finding.passed else "✗"
         screen.print(output.plain(f"{mark} {finding.criterion}: {finding.reason}"))
-    if text := user_text(result):
+    if text := user_text(result.user):
         screen.print(output.plain(text), style="dim")
+    if result.workspace is not None:
+        screen.print(output.plain("\n".join(_files(result.workspace))))
     screen.print()
 
 
 def _said(result: Result, test: Test) -> object:
     if result.messages:
         return as_text(result.messages, result.steps or ())
+    tools = "".join(f"tool: {step_line(step)}\n" for step in result.steps or ())
     answer = (result.actual_output or {}).get("output", "")
-    calls = "".join(f"tool: {step_line(step)}\n" for step in result.steps or ())
-    return output.plain(f"asked: {test.prompt}\n\n{calls}answer:\n{answer}")
+    return output.plain(f"asked: {test.prompt}\n\n{tools}answer:\n{answer}")
 
 
-def user_text(result: Result) -> str:
-    """How a simulated user played its part; empty without one."""
-    user = result.user
-    if not user:
-        return ""
-    text = f"simulated user {user.get('model')}: {user.get('ended', '')}".replace("_", " ")
-    text += f", kept to its script: {user.get('score', 0):g} of 100"
-    if user.get("judge_score") is not None:
-        text += f" (the judge: {user['judge_score']:g})"
-    missed = [one for one in user.get("findings", ()) if not one.get("passed")]
-    for one in missed:
-        text += f"\n  not kept: {one.get('criterion')}: {one.get('reason')}"
-    return text
+def _files(workspace: Mapping[str, Any]) -> Iterator[str]:
+    """What the agent did to its files, and the difference."""
+    yield f"files: {workspace_text(workspace)}"
+    if diff := workspace.get("diff"):
+        yield str(diff).rstrip()

@@ -1,6 +1,6 @@
 """Prints a run."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import indent
 from typing import Any
@@ -53,8 +53,8 @@ async def print_run(
     _print_results(page)
     for result in page.results:
         if result.workspace is not None:
-            remarks = "; ".join(_workspace_remarks(result.workspace))
-            output.console().print(output.plain(f"files of {result.test_id}: {remarks}"))
+            remarks = f"files of {result.test_id}: {workspace_text(result.workspace)}"
+            output.console().print(output.plain(remarks))
     hidden = (run.completed_tests if outcome is None else run.failed_tests) - page.count
     if hidden > 0:
         output.line(f"… and {hidden} more: arena runs show {run.id} --json")
@@ -170,8 +170,12 @@ def _remarks(result: Result) -> Iterator[str]:
         yield f"called {names}{more} ({sources_text(result.steps)})"
 
 
-def _workspace_remarks(workspace: dict[str, Any]) -> Iterator[str]:
+def workspace_text(workspace: Mapping[str, Any]) -> str:
     """What the agent did to its files, and what was not as it left it."""
+    return "; ".join(_workspace_remarks(workspace))
+
+
+def _workspace_remarks(workspace: Mapping[str, Any]) -> Iterator[str]:
     paths = [str(change["path"]) for change in workspace.get("changes", ())]
     more = ", …" if len(paths) > FEW_TOOLS else ""
     yield f"changed {', '.join(paths[:FEW_TOOLS])}{more}" if paths else "changed no file"

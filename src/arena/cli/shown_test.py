@@ -53,6 +53,7 @@ def _without_content(value: Any) -> Any:
     return {
         key: _files(one) if key in ("files", "hidden") else _without_content(one)
         for key, one in body.items()
+        if one is not None
     }
 
 

@@ -100,4 +100,14 @@ async def set_up(
 
 def tail(ran: ExecResult) -> str:
     """The end of what a command printed."""
-    return (ran.stderr.strip() or ran.stdout.strip())[-MAX_SHOWN:]
+    return end_of(ran.stderr.strip() or ran.stdout.strip(), MAX_SHOWN)
+
+
+def end_of(text: str, most: int) -> str:
+    """The last lines of a text, in at most about that many characters."""
+    if len(text) <= most:
+        return text
+    end = text[-most:]
+    # Whole lines: the rest of a line says nothing, or something else.
+    _, newline, lines = end.partition("\n")
+    return f"…\n{lines}" if newline else f"…{end}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from xml.parsers import expat
 
 from arena.errors import AgentFault, NotFound
-from arena.evaluation.file_sandbox import run_clean, sandbox_with, tail
+from arena.evaluation.file_sandbox import end_of, run_clean, sandbox_with, tail
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.verdict import Finding, Submission, Verdict
 from arena.evaluation.verify_files import VerifyFiles
@@ -160,7 +160,7 @@ def _failed(reason: str) -> _Outcome:
 def _outcome(standard: VerifyFiles, ran: "ExecResult", report: str | None) -> _Outcome:
     if ran.limit is not None:
         return _failed(f"the command went over the limit {ran.limit.value}")
-    shown_end = DURATION.sub("… s", tail(ran))[-MAX_REASON:]
+    shown_end = end_of(DURATION.sub("… s", tail(ran)), MAX_REASON)
     ended = f"the command ended with exit code {ran.exit_code}"
     if standard.score == "exit_code":
         if ran.exit_code == 0:

@@ -17,6 +17,7 @@ from arena.runs.bundle import Bundle, Header, InvalidBundle, ResultLine, first_f
 from arena.runs.claimed_tests import CLOCK_SKEW, ClaimedTests, read_chunks
 from arena.runs.run import Result, Run
 from arena.runs.verdicts import answered_in
+from arena.runs.workspace import MAX_LISTED
 from arena.scoring.components import MICROPOINTS, share_score
 from arena.scoring.history import ExecutionStatus
 
@@ -53,6 +54,37 @@ class Output(BaseModel, extra="forbid", strict=True):
     language: Annotated[str, Field(max_length=MAX_NAME_LENGTH)] = ""
     steps_problem: str = ""
     user: PlayedUser | None = None
+
+
+class NoOutput(BaseModel, extra="forbid", strict=True):
+    """What is kept of a conversation that failed."""
+
+    user: PlayedUser
+
+
+class KeptChange(BaseModel, extra="forbid", strict=True):
+    """One changed file of a workspace."""
+
+    path: str
+    kind: Literal["added", "changed", "deleted"]
+
+
+class KeptFile(BaseModel, extra="forbid", strict=True):
+    """One collected file of a workspace."""
+
+    path: str
+    size: Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class KeptWorkspace(BaseModel, extra="forbid", strict=True):
+    """What a result keeps of a workspace."""
+
+    diff: str
+    changes: Annotated[list[KeptChange], Field(max_length=MAX_LISTED)]
+    problems: Annotated[list[str], Field(max_length=MAX_LISTED)]
+    is_protected: bool
+    files: Annotated[list[KeptFile], Field(max_length=MAX_LISTED)]
 
 
 async def read_results(bundle: Bundle) -> AsyncIterator[tuple[int, ResultLine]]:
@@ -173,13 +205,19 @@ def _contradiction(result: Result, test: Test) -> str | None:
         return f"points_earned is {result.points_earned:g}; the test is worth {test.points:g}"
     if result.passed and result.failure_reason is not None:
         return "it passed, so it can have no failure_reason"
-    if problem := _conversation_problem(result, test):
+    if problem := _conversation_problem(result, test) or _workspace_problem(result, test):
         return problem
-    if result.status is ExecutionStatus.COMPLETED:
-        return _answer_problem(result)
+    is_answered = result.status is ExecutionStatus.COMPLETED
+    return _answer_problem(result) if is_answered else _silence_problem(result)
+
+
+def _silence_problem(result: Result) -> str | None:
+    """What a result without an answer cannot have."""
     has_steps = result.steps and not result.messages  # an earlier turn may have steps
     if answered_in(result) or has_steps or result.findings or result.passed or result.score:
         return "it has no answer, so it can have neither steps nor a verdict"
+    if result.actual_output and (problem := _fault(NoOutput, result.actual_output)):
+        return f"it has no answer of the usual form: {problem}"
     return "it has no answer, so it can have no record" if result.verdict_cid else None
 
 
@@ -198,6 +236,25 @@ def _conversation_problem(result: Result, test: Test) -> str | None:
     return None
 
 
+def _workspace_problem(result: Result, test: Test) -> str | None:
+    """What in the files of a result does not fit its test, or has another form."""
+    if result.workspace is None:
+        return None
+    if test.workspace is None:
+        return "it has a workspace, and its test has none"
+    problem = _fault(KeptWorkspace, result.workspace)
+    return f"its workspace is not of the usual form: {problem}" if problem else None
+
+
+def _fault(form: type[BaseModel], value: object) -> str | None:
+    """Why a value does not have this form; None if it has."""
+    try:
+        form.model_validate(value)
+    except ValidationError as error:
+        return first_fault(error)
+    return None
+
+
 def _outside(result: Result) -> str | None:
     """Which number of a result is outside of what can be stored."""
     for one in fields(result):
@@ -212,11 +269,9 @@ def _outside(result: Result) -> str | None:
 
 def _answer_problem(result: Result) -> str | None:
     """Why a result cannot have this answer."""
-    try:
-        answer = Output.model_validate(result.actual_output)
-    except ValidationError as error:
-        return f"it is completed, but has no answer of the usual form: {first_fault(error)}"
-    if len(answer.output) > MAX_OUTPUT_BYTES:
+    if problem := _fault(Output, result.actual_output):
+        return f"it is completed, but has no answer of the usual form: {problem}"
+    if len((result.actual_output or {})["output"]) > MAX_OUTPUT_BYTES:
         return f"its answer is longer than {MAX_OUTPUT_BYTES:,} bytes"
     try:
         read_steps([as_json(step) for step in result.steps or ()])

@@ -27,7 +27,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     for agent in ("lazy-agent", "coding-agent"):
         folders = ("--agents", str(code), "--tests", str(code / "tests"))
         shell.arena("run", agent, *folders, "--suite", "repair")
-    with shell.serving("--tests", str(code / "tests")) as client:
+    tools = EXAMPLES / "tools" / "tests"
+    with shell.serving("--tests", str(code / "tests"), "--tests", str(tools)) as client:
         yield client
 
 
@@ -57,6 +58,10 @@ def test_changed_files_are_shown_with_their_difference_and_that_nothing_protecte
     card = page.get_by_role("region", name="Workspace", exact=True)
     expect(card).to_contain_text("Unprotected")
     expect(card).to_contain_text("changed tests/test_prices.py")
+    expect(card).to_contain_text("the test collects none of these files")
+    # A traceback has lines.
+    reason = page.get_by_text("AssertionError: ").first
+    expect(reason).to_have_css("white-space-collapse", "preserve-breaks")
     visit.check_every_look()
     visit.go(result_of(server, "coding-agent", "repair_discount"))
     difference = page.get_by_role("region", name="Difference")
@@ -69,5 +74,16 @@ def test_a_test_shows_the_files_it_gives_and_hides(visit: Visit) -> None:
     files = page.get_by_role("region", name="Workspace", exact=True)
     files.get_by_text("shop/prices.py").click()
     expect(page.get_by_role("region", name="shop/prices.py")).to_contain_text("discount")
+    # Its patterns are a list, not JSON.
+    expect(files.get_by_role("listitem")).to_have_text(["shop/**"])
     expect(page.get_by_role("region", name="Standard", exact=True)).to_contain_text("hidden")
+    visit.check_every_look()
+
+
+def test_a_tool_of_a_test_is_shown_key_by_key(visit: Visit) -> None:
+    page = visit.go("/catalog/tests/tries_again")
+    tool = page.get_by_role("region", name="Tool weather", exact=True)
+    expect(tool.get_by_role("listitem").filter(has_text="kind: timeout")).to_be_visible()
+    # A JSON Schema has a type, and is no standard.
+    expect(tool.get_by_role("region", name="parameters")).to_contain_text('"type": "object"')
     visit.check_every_look()

@@ -161,7 +161,7 @@ def test_a_run_shows_its_progress_and_is_cancelled_only_after_confirmation(
     expect(page.get_by_role("status").filter(has_text="cancelled")).to_be_visible()
     assert newest_run(server, "slow")["status"] == "cancelled"
     # Nothing runs any more, so after a last update there are no requests: no polling loop.
-    for _ in range(4):
+    for _ in range(12):
         requests.clear()
         page.wait_for_timeout(2500)
         if not requests:

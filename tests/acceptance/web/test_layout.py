@@ -1,6 +1,5 @@
 """Layout at every width: the header, tables on a phone, words, and the labels of charts."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -131,9 +130,12 @@ def _url(client: httpx2.Client) -> str:
     return str(client.base_url).rstrip("/")
 
 
-def _lines(page: Page, table: str) -> list[Locator]:
+def _lines(page: Page, table: str, number: int) -> list[Locator]:
+    """The rows that have cells: not the column headers, not a heading within the table."""
     rows = page.get_by_role("table", name=table).get_by_role("row")
-    return [row for row in rows.all() if row.get_by_role("cell").count() > 0]
+    lines = rows.filter(has=page.get_by_role("cell"))
+    expect(lines).to_have_count(number)
+    return lines.all()
 
 
 @pytest.mark.parametrize("path", ["", f"/teams/{'w' * 100}"], ids=["live", "long-team-offline"])
@@ -178,7 +180,7 @@ def test_a_phone_shows_scores_without_scrolling_sideways(
     page = visit.go("/leaderboard")
     page.set_viewport_size({"width": width, "height": 800})
     board = server.get("/api/benchmarks/leaderboard").json()["leaderboard"]
-    for entry, row in zip(board, _lines(page, "Leaderboard"), strict=True):
+    for entry, row in zip(board, _lines(page, "Leaderboard", len(board)), strict=True):
         assert row.get_by_role("link", name=entry["agent_id"]).first.evaluate(INSIDE)
         score = entry["benchmark_score"]
         shown = "–" if score is None else f"{score:.1f}"
@@ -186,22 +188,20 @@ def test_a_phone_shows_scores_without_scrolling_sideways(
         assert row.get_by_text(entry["agent_version"], exact=True).evaluate(INSIDE)
     page = visit.go("/benchmarks")
     runs = server.get("/api/benchmarks/runs", params={"limit": 20}).json()["runs"]
-    for run, row in zip(runs, _lines(page, "Benchmark runs"), strict=True):
+    for run, row in zip(runs, _lines(page, "Benchmark runs", len(runs)), strict=True):
         assert row.get_by_role("link", name=run["agent_id"]).evaluate(INSIDE)
         assert row.get_by_text(run["status"], exact=True).evaluate(INSIDE)
         if run["score_percent"] is not None:
             assert row.get_by_text(f"{run['score_percent']:.1f} %").evaluate(INSIDE)
-    page = visit.go("/market/tasks/1")
-    for row in _lines(page, "Postings"):
-        assert row.get_by_text(re.compile(r"^[+−]\d")).evaluate(INSIDE)
 
 
 @pytest.mark.parametrize("width", [320, 390])
 def test_a_phone_shows_every_agent_of_a_comparison(visit: Visit, width: int):
     page = visit.go("/compare?suite=custom&agents=scribe:1.0.0,scribe:1.1.0,scribe:2.0.0")
     page.set_viewport_size({"width": width, "height": 800})
-    for row in _lines(page, "Tests against agents"):
+    for row in _lines(page, "Tests against agents", 24):
         cells = row.get_by_role("cell").get_by_role("link")
+        expect(cells).to_have_count(3)
         assert [cell.evaluate(INSIDE) for cell in cells.all()] == [True] * 3
 
 
@@ -218,9 +218,7 @@ def test_a_long_name_does_not_hide_the_score(
 ):
     page = visit_as(PHONE, _url(crowded)).go("/leaderboard")
     page.set_viewport_size({"width": 320, "height": 800})
-    rows = _lines(page, "Leaderboard")
-    assert len(rows) == len(AGENTS) + len(VERSIONS)
-    for row in rows:
+    for row in _lines(page, "Leaderboard", len(AGENTS) + len(VERSIONS)):
         assert row.get_by_role("cell").nth(2).evaluate(INSIDE)
 
 

@@ -138,7 +138,7 @@ def test_every_event_on_a_chain_has_its_transaction(visit: Visit):
     # Nothing comes from another host, or leads to one.
     assert asked
     assert not [url for url in asked if not url.startswith(visit.url)]
-    assert page.locator("main a[href^=http]").count() == 0
+    expect(page.locator("main a[href^=http]")).to_have_count(0)
 
 
 @in_both_looks
@@ -240,7 +240,7 @@ def test_a_strangers_description_is_escaped(visit: Visit):
         "<script>window.hacked = 1</script><img src=x"
     )
     assert page.evaluate("window.hacked") is None
-    assert page.locator("main img, main script, main a[href^=javascript]").count() == 0
+    expect(page.locator("main img, main script, main a[href^=javascript]")).to_have_count(0)
     expect(page.get_by_text("U+202E", exact=True).first).to_be_visible()
 
 

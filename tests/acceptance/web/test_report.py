@@ -73,9 +73,10 @@ def test_trials_are_grouped_and_labelled_and_standards_are_readable(
     done = shell.arena("report", run_of(shell, "coin"), "--html", str(tmp_path))
     assert done.returncode == 0, done.stderr
     page.goto((tmp_path / "index.html").as_uri())
-    names = page.locator("summary .quiet:not(.why):not(.took)").all_inner_texts()
-    expected = [f"coin_{test} · trial {trial}" for test in (1, 2) for trial in range(1, 7)]
-    assert [name.strip() for name in names] == expected
+    names = page.locator("summary .quiet:not(.why):not(.took)")
+    expect(names).to_have_text(
+        [f"coin_{test} · trial {trial}" for test in (1, 2) for trial in range(1, 7)]
+    )
     page.locator("summary").first.click()
     result = page.locator("details").first
     expect(result.get_by_role("heading", name="Standard")).to_be_visible()
@@ -105,7 +106,7 @@ def test_text_from_agents_is_escaped(shell: Shell, page: Page, tmp_path: Path):
     expect(page.get_by_text("<script>window.hacked = 1</script>").first).to_be_visible()
     expect(page.locator(".mark", has_text="U+202E").first).to_be_visible()
     assert page.evaluate("window.hacked") is None
-    assert page.locator("img, a[href^=javascript]").count() == 0
+    expect(page.locator("img, a[href^=javascript]")).to_have_count(0)
     check(page)
 
 

@@ -327,6 +327,7 @@ def in_a_day() -> str:
         (first_result(points_possible=9.0), "not those of its test"),
         (first_result(score=101.0), "score"),
         (first_result(extra=1), "result.extra is unknown"),
+        (first_result(workspace={"diff": ""}), "has a workspace, and its test has none"),
         (deep, "nested too deep"),
         (first_test(points=-1), "points"),
         (first_test(timeout_seconds="30"), "timeout"),

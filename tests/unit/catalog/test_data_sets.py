@@ -346,7 +346,9 @@ def test_rows_are_found_by_id_and_by_the_id_of_the_data_set(folder: Path) -> Non
     assert "capital[jp]" in catalog.by_id
     assert "capital" not in catalog.by_id
     assert "capital[x]" not in catalog.by_id
-    with pytest.raises(NotFound, match=r"2 tests, none of them called 'x', as capital\[fr\]"):
+    with pytest.raises(
+        NotFound, match=r"2 tests, none of them called 'x'; its first is capital\[fr\]"
+    ):
         catalog.test("capital[x]")
     with pytest.raises(NotFound, match="is a data set of 2 tests"):
         catalog.test("capital")

@@ -42,3 +42,9 @@ def test_a_tool_is_a_line() -> None:
         "buy (a fixed answer, fails with timeout)\n"
         "sell (fails with error)"
     )
+
+
+def test_keys_without_a_value_are_left_out() -> None:
+    part = {"validation": "contains", "expected": {"contains": ["x"]}}
+    test = a_test(validation="all_of", expected={"all_of": [part], "pass_score": None})
+    assert shown_test(output.jsonable(test))["expected_output"] == {"all_of": [part]}

@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from arena.dashboard.report.markup import element, frame, joined, untrusted
 from arena.dashboard.report.pages import RunReport, run_page, write_report
+from arena.dashboard.report.standard import standard
 from arena.errors import InvalidInput
+from arena.evaluation.verdict import Finding
+from arena.models.message import Message
+from arena.models.step import Step
 from arena.operations.runs import RunDetails
+from arena.runs.run import RunStatus
 from arena.scoring.board import Provenance
 from exported import a_run
+from factories import a_result
 
 
 class Reader(HTMLParser):
@@ -132,3 +138,39 @@ def test_a_run_says_its_suite_and_whether_it_is_a_claim(provenance: Provenance):
     assert "Suite <b>words, version aaaaaaaaaaaa, 4 of its 8 tests" in text
     claim = "reported: executed elsewhere, a claim"
     assert (claim in text) == (provenance is Provenance.REPORTED)
+
+
+def test_a_result_says_in_which_turn_a_step_was_and_how_its_user_played():
+    user = {"model": "m<i>", "ended": "finished", "score": 100.0, "findings": []}
+    result = a_result(
+        actual_output={"output": "Booked", "user": user},
+        messages=[
+            Message(role="user", content="A table?"),
+            Message(role="assistant", content="Booked"),
+        ],
+        steps=[Step(tool="book", turn=2)],
+        findings=[Finding(criterion="reply 2: contains x", passed=True, reason="has x")],
+    )
+    details = RunDetails(run=a_run(), results=[result], count=1, errors=[], categories=[])
+    page = read(run_page(RunReport(details=details, results=[result], tests={}), "report.json"))
+    assert "turn 2, claimed by the agent" in page.text
+    assert "simulated user m<i>: said that it was finished; kept to its script: 100" in page.text
+    assert "reply 2: contains x: has x" in page.text
+    assert "i" not in page.tags
+
+
+def test_a_run_that_its_budget_stopped_says_so():
+    run = a_run(status=RunStatus.BUDGET_EXCEEDED, error_message="$1.00 of $1.00 spent (max_cost)")
+    details = RunDetails(run=run, results=[], count=0, errors=[], categories=[])
+    text = read(run_page(RunReport(details=details, results=[], tests={}), "report.json")).text
+    assert "Stopped by its budget$1.00 of $1.00 spent" in text
+    assert "budget exceeded" in text
+    assert "budget_exceeded" not in text
+
+
+def test_files_of_a_standard_are_shown_by_their_names():
+    body = {"command": "true", "hidden": {"b.py": {"text": "import os"}, "a<i>.py": "x\ny"}}
+    page = read(str(standard("verify", body)))
+    assert "hiddena<i>.pyb.py" in page.text
+    assert "import" not in page.text
+    assert "i" not in page.tags

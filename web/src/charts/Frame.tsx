@@ -9,11 +9,16 @@ interface FrameProps {
   children: (width: number) => ReactNode;
 }
 
-/** A chart as wide as its container. */
+/** A chart as wide as its container; busy until that width is known, some frames after it is shown. */
 export function Frame({ height, label, children }: FrameProps) {
   const { ref, width } = useElementSize();
   return (
-    <div ref={ref} className={classes.frame} style={{ minHeight: height }}>
+    <div
+      ref={ref}
+      className={classes.frame}
+      style={{ minHeight: height }}
+      aria-busy={width === 0 || undefined}
+    >
       {width > 0 && (
         <svg width={width} height={height} role="img" aria-label={label}>
           {children(width)}

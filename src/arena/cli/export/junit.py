@@ -22,7 +22,7 @@ from arena import __version__
 from arena.cli import output
 from arena.cli.conversation import plain_text
 from arena.cli.export.exported import CUT, ExportedRun, cut, output_of
-from arena.cli.run_report import provenance_text
+from arena.cli.run_report import provenance_text, workspace_text
 from arena.models.step import step_line
 from arena.runs.differences import few
 from arena.runs.run import QuarantinedTest, Result, Run, RunError
@@ -131,6 +131,8 @@ def _explained(result: Result) -> Iterator[str]:
         lines = [f"{n}. {step_line(one)}" for n, one in enumerate(result.steps[:MOST_STEPS], 1)]
         lines += [f"and {len(result.steps) - MOST_STEPS:,} more"] * (len(result.steps) > MOST_STEPS)
         yield "steps:\n" + "\n".join(cut(line, MAX_MESSAGE) for line in lines)
+    if result.workspace is not None:
+        yield f"files: {cut(workspace_text(result.workspace), MAX_REASON)}"
 
 
 def _errored(error: RunError, is_repeated: bool) -> Case:

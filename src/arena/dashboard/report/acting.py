@@ -2,6 +2,7 @@
 
 from arena.dashboard.report.markup import Html, element, joined, untrusted
 from arena.runs.run import Result
+from arena.runs.user import user_text
 
 SPEAKERS = {"system": "System", "user": "User", "assistant": "Agent"}
 MOST_MESSAGES = 100
@@ -25,6 +26,16 @@ def conversation(result: Result) -> Html | None:
     rest = len(result.messages) - MOST_MESSAGES
     more = element("p", f"and {rest:,} more messages", class_="quiet") if rest > 0 else None
     return joined(element("h3", "Conversation"), element("ol", *lines), more)
+
+
+def simulated_user(result: Result) -> Html | None:
+    """How the user that a model played kept to its script; None without one."""
+    lines = user_text(result.user).splitlines()
+    if not lines:
+        return None
+    return joined(
+        element("h3", "Simulated user"), *(element("p", untrusted(line)) for line in lines)
+    )
 
 
 def workspace(result: Result) -> Html | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.catalog.suite import short_version
 from arena.catalog.test import Test
-from arena.dashboard.report.acting import conversation, workspace
+from arena.dashboard.report.acting import conversation, simulated_user, workspace
 from arena.dashboard.report.markup import (
     Html,
     choice,
@@ -23,9 +23,9 @@ from arena.dashboard.report.standard import standard
 from arena.errors import InvalidInput
 from arena.files import write_atomically
 from arena.models.budget import Budget, Spent
-from arena.models.step import SOURCES
+from arena.models.step import SOURCES, Step
 from arena.operations.runs import RunDetails
-from arena.runs.run import Result, Run
+from arena.runs.run import Result, Run, RunStatus
 from arena.scoring.board import Provenance
 from arena.text import UNKNOWN, percent_text, score_text, seconds_text, to_unicode
 
@@ -78,7 +78,7 @@ def run_page(report: RunReport, data_name: str) -> str:
     name = f"{run.agent_id} {run.agent_version}"
     lead = joined(
         f"Benchmark run of {run.created_at:%d %B %Y, %H:%M} UTC · ",
-        run.state if run.is_full else f"{run.state}, partial run",
+        run.state.replace("_", " ") + ("" if run.is_full else ", partial run"),
         f" · {run.id}",
         element("div", _suite(run)) if run.suite else None,
         element("div", element("b", CLAIM)) if run.provenance is Provenance.REPORTED else None,
@@ -146,9 +146,10 @@ def _errors(details: RunDetails) -> Html | None:
         element("li", f"{one.test_id} (trial {one.trial}): ", untrusted(one.reason))
         for one in details.errors
     ]
+    is_stopped = details.run.status is RunStatus.BUDGET_EXCEEDED
     return element(
         "section",
-        element("h2", "Not executed"),
+        element("h2", "Stopped by its budget" if is_stopped else "Not executed"),
         element("p", untrusted(details.run.error_message or "Some tests could not be executed.")),
         element("ul", *errors),
         class_="notice",
@@ -191,13 +192,16 @@ def _inside(result: Result, test: Test | None, answer: str | None) -> Html:
     return element(
         "div",
         element("h3", "Verdict"),
-        element("p", untrusted(result.failure_reason)) if result.failure_reason else None,
+        element("p", untrusted(result.failure_reason), class_="reason")
+        if result.failure_reason
+        else None,
         _findings(result),
         *_exchange(result, test, answer),
         element("p", "Cut: the answer was longer; its beginning was kept.", class_="cut")
         if result.is_cut
         else None,
         _steps(result),
+        simulated_user(result),
         workspace(result),
         joined(element("h3", "Standard"), standard(test.validation, test.expected))
         if test
@@ -234,12 +238,17 @@ def _steps(result: Result) -> Html | None:
                 untrusted(_cut(call, STEP_CHARACTERS)),
                 after if step.result is not None or step.error is not None else None,
                 " ",
-                element("span", SOURCES[step.source], class_="quiet"),
+                element("span", _origin(step), class_="quiet"),
             )
         )
     rest = len(result.steps) - MOST_STEPS
     more = element("p", f"and {rest:,} more steps", class_="quiet") if rest > 0 else None
     return joined(element("h3", "Steps"), element("ol", *lines), more)
+
+
+def _origin(step: Step) -> str:
+    turn = f"turn {step.turn}, " if step.turn else ""
+    return turn + SOURCES[step.source]
 
 
 def _findings(result: Result) -> Html | None:
@@ -253,7 +262,7 @@ def _findings(result: Result) -> Html | None:
             element(
                 "li",
                 element("span", f"{word} ", class_=word),
-                untrusted(_cut(finding.reason, MOST_CHARACTERS)),
+                untrusted(_cut(f"{finding.criterion}: {finding.reason}", MOST_CHARACTERS)),
                 evidence if finding.evidence else None,
             )
         )

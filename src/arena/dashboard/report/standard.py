@@ -12,12 +12,18 @@ from arena.dashboard.report.markup import Html, element, joined, untrusted
 MOST_CHARACTERS = 4_000
 """Per value; the data file next to the page has all of it."""
 MOST_VALUES = 100
+FILES = ("hidden", "files")
+"""Fields that hold whole files, shown by their names."""
 
 
 def standard(kind: str, body: Mapping[str, object]) -> Html:
     """What a good answer is."""
     fields = [
-        element("div", element("dt", untrusted(_words(name))), element("dd", _value(value)))
+        element(
+            "div",
+            element("dt", untrusted(_words(name))),
+            element("dd", _value(_names(value) if name in FILES else value)),
+        )
         for name, value in body.items()
         if value is not None and value is not False
     ]
@@ -35,6 +41,10 @@ def _value(value: object) -> Html:
             lines.append(element("li", f"and {len(values) - MOST_VALUES:,} more"))
         return element("ul", *lines)
     return _part(value)
+
+
+def _names(value: object) -> object:
+    return sorted(cast(Mapping[str, object], value)) if isinstance(value, Mapping) else value
 
 
 def _part(value: object) -> Html:

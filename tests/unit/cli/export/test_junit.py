@@ -151,3 +151,9 @@ async def test_a_failure_lists_its_first_steps_with_their_source():
     assert "1. t1 (from the agent's trace)\n2. t2" in text
     assert "20. t20 (from the agent's trace)\nand 10 more" in text
     assert "t21" not in text
+
+
+async def test_a_failure_says_which_files_were_changed():
+    workspace = {"changes": [{"path": "a.py", "kind": "changed"}], "is_protected": False}
+    text = await written(a_result(workspace=workspace, **FAILED))
+    assert "files: changed a.py; unprotected: the agent could have read the hidden files" in text

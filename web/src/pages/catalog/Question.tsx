@@ -1,7 +1,7 @@
-import { Paper, Stack, Text, Title } from "@mantine/core";
+import { Paper, Stack, Title } from "@mantine/core";
 import type { Schemas } from "../../api/queries";
-import { asRecord, asText, inWords } from "../../ui/standard/reading";
-import { Files } from "../../ui/standard/StandardView";
+import { asText, inWords } from "../../ui/standard/reading";
+import { PlainField } from "../../ui/standard/StandardView";
 import { Untrusted } from "../../ui/Untrusted";
 import { UntrustedBlock } from "../../ui/UntrustedBlock";
 
@@ -26,8 +26,8 @@ export function Question({ test }: { test: Schemas["Test"] }) {
         </Stack>
       </section>
       {test.user && <Card title="Simulated user" fields={test.user} />}
-      {test.tools?.map((tool, index) => (
-        <Card key={index} title={`Tool ${asText(tool.name)}`} fields={tool} />
+      {test.tools?.map(({ name, ...fields }, index) => (
+        <Card key={index} title={`Tool ${asText(name)}`} fields={fields} />
       ))}
       {test.workspace && <Card title="Workspace" fields={test.workspace} />}
       {test.solution && <Card title="Solution" fields={test.solution} />}
@@ -43,21 +43,9 @@ function Card({ title, fields }: { title: string; fields: Record<string, unknown
         <Untrusted text={title} />
       </Title>
       <Stack gap="xs">
-        {Object.entries(fields).map(([name, value]) =>
-          name === "files" && typeof value === "object" ? (
-            <Files key={name} name={inWords(name)} files={asRecord(value)} />
-          ) : (
-            <div key={name}>
-              <Text size="sm" c="dimmed">
-                {inWords(name)}
-              </Text>
-              <UntrustedBlock
-                label={`${title}: ${inWords(name)}`}
-                text={typeof value === "string" ? value : JSON.stringify(value, null, 2)}
-              />
-            </div>
-          ),
-        )}
+        {Object.entries(fields).map(([name, value]) => (
+          <PlainField key={name} name={inWords(name)} value={value} />
+        ))}
       </Stack>
     </Paper>
   );

@@ -95,7 +95,7 @@ export default function ResultPage() {
           Verdict
         </Title>
         {result.failure_reason && (
-          <Text mb="sm">
+          <Text mb="sm" style={{ whiteSpace: "pre-line" }}>
             <Untrusted text={result.failure_reason} />
           </Text>
         )}

@@ -52,6 +52,11 @@ export function WorkspaceCard({ workspace }: { workspace: Record<string, unknown
       {typeof workspace.diff === "string" && workspace.diff && (
         <Diff label="Difference" text={workspace.diff} />
       )}
+      {changes.length > 0 && !workspace.diff && (
+        <Text size="sm" c="dimmed">
+          No difference is kept: the test collects none of these files.
+        </Text>
+      )}
     </Paper>
   );
 }

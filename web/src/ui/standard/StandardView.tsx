@@ -58,8 +58,22 @@ export function StandardDocument({ document }: { document: Record<string, unknow
 function Field({ name, value }: { name: string; value: unknown }) {
   if (Array.isArray(value) && value.some(isStandard)) return <Parts parts={value.map(asRecord)} />;
   if (isStandard(value)) return <Parts parts={[asRecord(value)]} />;
+  return <PlainField name={name} value={value} />;
+}
+
+/** One field of a test that is no standard, by the shape of its value. */
+export function PlainField({ name, value }: { name: string; value: unknown }) {
   if (isFiles(name, value)) return <Files name={name} files={asRecord(value)} />;
   if (Array.isArray(value)) return <Values name={name} values={value.map(asText)} />;
+  if (isFlat(value))
+    return (
+      <Values
+        name={name}
+        values={Object.entries(asRecord(value)).map(
+          ([key, one]) => `${inWords(key)}: ${asText(one)}`,
+        )}
+      />
+    );
   if (typeof value === "object") return <Block name={name} text={JSON.stringify(value, null, 2)} />;
   const text = asText(value);
   if (text.length > LINE_CHARACTERS || text.includes("\n"))
@@ -97,7 +111,7 @@ function Block({ name, text }: { name: string; text: string }) {
 }
 
 /** The files of a workspace, or those laid over it, each behind its name. */
-export function Files({ name, files }: { name: string; files: Record<string, unknown> }) {
+function Files({ name, files }: { name: string; files: Record<string, unknown> }) {
   return (
     <div>
       <Text size="sm" c="dimmed">
@@ -120,6 +134,12 @@ export function Files({ name, files }: { name: string; files: Record<string, unk
 
 function isFiles(name: string, value: unknown): boolean {
   return ["hidden", "files"].includes(name) && Object.keys(asRecord(value)).length > 0;
+}
+
+/** Whether a mapping has only single values, or lists of them: `{at_least: 2, at_most: 3}`. */
+function isFlat(value: unknown): boolean {
+  const values = Object.values(asRecord(value));
+  return values.length > 0 && values.flat().every((one) => typeof one !== "object");
 }
 
 /** Standards within a standard: a part names its kind as `type`, or as `validation` like a test. */
