@@ -104,6 +104,8 @@ class Catalog:
                 for one in self.sources
             ],
             problems=list(self.problems),
+            categories=sorted(self.categories),
+            tags=sorted({tag for part in parts_of(self.tests) for tag in part.tags}),
         )
 
     @property

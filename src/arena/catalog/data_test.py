@@ -94,6 +94,7 @@ class RowIndex:
         "_plan",
         "fingerprints",
         "places_sum",
+        "tags",
     )
 
     def __init__(self, plan: Plan) -> None:
@@ -108,6 +109,8 @@ class RowIndex:
         """Of each test that has no group, 32 bytes."""
         self.places_sum = 0
         """Of categories, tags and clusters, with the category that was known when it was made."""
+        self.tags: set[str] = set()
+        """That some test has."""
 
     def __len__(self) -> int:
         return len(self._offsets) * len(self._plan.variants)
@@ -126,6 +129,7 @@ class RowIndex:
         if test.group is None:
             self._clusters += bytes.fromhex(cluster)
         self.places_sum += place_number(test.id, test.category, test.tags, cluster)
+        self.tags.update(test.tags)
 
     def row_label(self, row: int) -> str:
         """What a row is called."""
@@ -211,6 +215,11 @@ class DataTest:
     def category(self) -> str:
         """The category of all of them."""
         return self.first.category
+
+    @property
+    def tags(self) -> Collection[str]:
+        """Every tag that some row of the data set has."""
+        return self._index.tags
 
     @property
     def active(self) -> bool:

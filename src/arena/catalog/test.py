@@ -244,6 +244,8 @@ class CatalogState:
     tests: int
     sources: list[CatalogSource]
     problems: list[FileProblem]
+    categories: list[str]
+    tags: list[str]
 
 
 FindingKind = Literal["null", "cheat", "impossible", "solution"]

@@ -18,6 +18,8 @@ from arena.errors import nearest
 from arena.operations.tests import TestOperations
 
 app = commands("The tests.")
+MAX_NAMED = 10
+"""Tests that a line names."""
 
 
 @app.command("list")
@@ -281,7 +283,9 @@ def _print_audit(
         passed = output.counted(words, "test")
         output.line(f"a bare list of the keywords in its standard passes {passed}: see --strict")
     if report.left_out:
-        names = ", ".join(report.left_out)
+        names = ", ".join(report.left_out[:MAX_NAMED])
+        more = len(report.left_out) - MAX_NAMED
+        names += f" and {more:,} more (--json has all)" if more > 0 else ""
         output.line(f"not audited, needs a model, a person or a sandbox: {names}")
 
 

@@ -72,19 +72,3 @@ export function useStanding(testId: string) {
       ),
   });
 }
-
-/** The categories and tags of the first thousand tests. */
-export function useLabels() {
-  const { api } = useTeam();
-  return useQuery({
-    queryKey: [...keys.catalog, "labels"],
-    queryFn: async () => {
-      const query = { include_inactive: true, limit: 1000 };
-      const { tests } = await dataOf(api.GET("/api/benchmarks/tests", { params: { query } }));
-      return {
-        categories: [...new Set(tests.map((test) => test.category))].sort(),
-        tags: [...new Set(tests.flatMap((test) => test.tags))].sort(),
-      };
-    },
-  });
-}

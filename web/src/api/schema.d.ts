@@ -2680,6 +2680,10 @@ export interface components {
             sources: components["schemas"]["CatalogSource"][];
             /** Problems */
             problems: components["schemas"]["FileProblem"][];
+            /** Categories */
+            categories: string[];
+            /** Tags */
+            tags: string[];
         };
         /**
          * CategoryCount
@@ -9443,6 +9447,14 @@ export interface operations {
                      *           "column": 5,
                      *           "message": "there is no key 'nmae' here; did you mean 'name'?"
                      *         }
+                     *       ],
+                     *       "categories": [
+                     *         "analysis",
+                     *         "navigation"
+                     *       ],
+                     *       "tags": [
+                     *         "navigation",
+                     *         "smoke"
                      *       ]
                      *     }
                      */

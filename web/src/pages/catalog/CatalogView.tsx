@@ -1,6 +1,6 @@
 import { Button, Group, Select } from "@mantine/core";
 import { Link, useSearchParams } from "wouter";
-import { useAudit, useCatalogState, useLabels, useTests } from "../../api/catalog";
+import { useAudit, useCatalogState, useTests } from "../../api/catalog";
 import { EmptyNote } from "../../ui/EmptyNote";
 import { Facts } from "../../ui/Facts";
 import { Loading } from "../../ui/Loading";
@@ -23,7 +23,6 @@ export function CatalogView() {
   const state = useCatalogState();
   const tests = useTests(filter);
   const audit = useAudit();
-  const labels = useLabels();
   const rows = tests.data?.pages.flatMap((page) => page.tests) ?? [];
   const total = tests.data?.pages[0]?.total;
   const choose = (name: string, value: string | null) =>
@@ -61,7 +60,7 @@ export function CatalogView() {
           placeholder="All categories"
           clearable
           clearButtonProps={{ "aria-label": "All categories" }}
-          data={withChosen(labels.data?.categories, filter.category)}
+          data={withChosen(state.data?.categories, filter.category)}
           value={filter.category ?? null}
           onChange={(value) => choose("category", value)}
         />
@@ -70,7 +69,7 @@ export function CatalogView() {
           placeholder="All tags"
           clearable
           clearButtonProps={{ "aria-label": "All tags" }}
-          data={withChosen(labels.data?.tags, filter.tag)}
+          data={withChosen(state.data?.tags, filter.tag)}
           value={filter.tag ?? null}
           onChange={(value) => choose("tag", value)}
         />
