@@ -379,6 +379,14 @@ def test_rows_are_selected_by_tag_name_and_agent(folder: Path) -> None:
         catalog.for_agent("b", test_ids={"capital[1]"})
 
 
+def test_the_state_of_the_catalog_has_the_tags_of_every_row(folder: Path) -> None:
+    text = CAPITALS + '    tags: [maps, "{{continent}}"]\n'
+    rows = "id,country,capital,continent\nfr,France,Paris,europe\njp,Japan,Tokyo,asia\n"
+    read(folder, text, rows_csv=rows)
+    state = catalog_of(folder).state
+    assert (state.categories, state.tags) == (["geography"], ["asia", "europe", "maps"])
+
+
 def test_thousands_of_rows_are_chosen_from_thousands_without_comparing_each_with_each(
     folder: Path,
 ) -> None:
