@@ -62,7 +62,7 @@ class Cheat:
     """One attempt."""
 
     name: str
-    """What it does: `keywords`, `json`, `claims`, `exit`, `constant`, `plea`."""
+    """What it does: `keywords`, `json`, `claims`, `exit`, `constant`, `nan`, `empties`, `plea`."""
     kind: Kind
     submission: Submission
     shown: str
@@ -225,6 +225,29 @@ PYTHON_FUNCTIONS = {
 }
 JAVASCRIPT_EXITS = ("process.exit(0);\n",)
 JAVASCRIPT_FUNCTIONS = {"exit": "function {name}() {{ process.exit(0); }}\n"}
+GRADED_FUNCTIONS = {
+    "nan": {
+        "python": "def {name}(*args, **kwargs):\n    return float('nan')\n",
+        "javascript": "function {name}() {{ return NaN; }}\n",
+    },
+    "empties": {
+        "python": (
+            "def {name}(*args, **kwargs):\n"
+            "    given = [one for one in args if isinstance(one, (list, dict, set))]\n"
+            "    for one in given:\n"
+            "        one.clear()\n"
+            "    return given[0] if given else []\n"
+        ),
+        "javascript": (
+            "function {name}(...args) {{\n"
+            "  const given = args.filter(Array.isArray);\n"
+            "  for (const one of given) one.length = 0;\n"
+            "  return given[0] ?? [];\n"
+            "}}\n"
+        ),
+    },
+}
+"""What deceives the comparisons of a script, by the language of the code."""
 IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -273,6 +296,8 @@ def _functions(names: Sequence[str], language: str) -> Iterator[tuple[str, str, 
     for value in (None, True, 0, ""):
         made = "\n".join(_returning(name, value, is_python) for name in names)
         yield "constant", language, made
+    for kind, codes in GRADED_FUNCTIONS.items():
+        yield kind, language, "\n".join(codes[language].format(name=name) for name in names)
 
 
 def _printing(text: str, is_python: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from arena.evaluation.grader import GRADERS
 from arena.evaluation.standard import VALIDATIONS, Standard, leaves
 
 NAMES = {kind: name for name, kind in VALIDATIONS.items()}
@@ -21,6 +22,10 @@ BY_AGENT: Mapping[str, str] = {
     "exit": "make the verification fail unless it reaches its end: use score: junit with "
     "min_cases, or score: json",
     "constant": "add cases with other expected values, or raise pass_score",
+    "nan": "not a number is neither greater nor less: assert that the difference is small "
+    "(abs(a - b) <= limit, math.isclose), not that it is not large",
+    "empties": "the code changes its arguments in place: compute the expected value before the "
+    "call, or give the code a copy",
     "hooks": "let the command ignore files of the workspace: run with python -I or "
     "--noconftest, and list what may be changed in collect",
     "plea": "give the judge criteria with facts to look for, and combine it (all_of) with a plain "
@@ -55,6 +60,23 @@ BY_STANDARD: Mapping[tuple[str, str], str] = {
     "number), or forbid the wrong ones with not_contains",
     ("json", "regex"): "the pattern matches empty JSON: use json_schema with the values that "
     "matter",
+    **{
+        ("exit", kind): "expect one exception by its name, and also some values: code that raises "
+        "SystemExit must fail"
+        for kind in GRADERS
+    },
+    **{
+        ("constant", kind): "assert values that differ from call to call, or raise pass_score"
+        for kind in GRADERS
+    },
+    **{
+        (
+            "silence",
+            kind,
+        ): "the script accepts an empty answer: let it assert what only a good answer "
+        "has, and return 0 otherwise"
+        for kind in GRADERS
+    },
     ("exit", "test_cases"): "add cases whose expected value is not what a program prints that "
     "ends at once",
     ("constant", "test_cases"): "most cases expect the same value: add cases with others, or "
