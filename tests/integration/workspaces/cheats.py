@@ -404,6 +404,25 @@ CHEATS = [
         naive="damages",
         mode="unittest",
     ),
+    # The folder itself.
+    Cheat(
+        name="the folder is gone",
+        source="import shutil\nshutil.rmtree(os.getcwd())\n",
+        naive="breaks",
+        reported="the folder of the workspace",
+    ),
+    Cheat(
+        name="the folder as a link to a secret",
+        source="folder = os.getcwd()\nos.rename(folder, outside + '/moved')\nos.symlink(outside, folder)\n",
+        naive="leaks",
+        reported="the folder of the workspace",
+    ),
+    Cheat(
+        name="a pipe in place of the folder",
+        source="import shutil\nfolder = os.getcwd()\nshutil.rmtree(folder)\nos.mkfifo(folder)\n",
+        naive="breaks",
+        reported="the folder of the workspace",
+    ),
     # The work is done, and something else is broken.
     Cheat(
         name="an edited file of the frame",

@@ -5,6 +5,7 @@ import base64
 import io
 import json
 import os
+import subprocess
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -28,9 +29,10 @@ from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.settings import Settings
 from arena.workspaces.archive import read_archive, write_archive
 from arena.workspaces.collected import Change, Collected, File
+from arena.workspaces.folder import remove
 from factories import a_test
 from http_server import Request, Server
-from integration.sandbox.machine import need_isolation
+from integration.sandbox.machine import need, need_isolation
 from integration.workspaces.world import FILES, HIDDEN, HONEST, ask, judged, task
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -212,6 +214,24 @@ async def test_a_failed_agent_keeps_what_it_did(tmp_path: Path, resources: Resou
     result = await judged(tmp_path, HONEST + "sys.exit(3)\n", task("unittest"), resources)
     assert (result.status, result.passed) == ("failed", False)
     assert result.workspace is not None and "+    return a + b" in result.workspace["diff"]
+
+
+async def test_a_folder_that_cannot_be_removed_does_not_stop_the_run(
+    tmp_path: Path, resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "try").touch()
+    can_lock = subprocess.run(["chattr", "+i", tmp_path / "try"], check=False).returncode == 0
+    subprocess.run(["chattr", "-i", tmp_path / "try"], check=False)
+    need(can_lock, "only root makes files immutable, on some file systems")
+    fixed = HONEST + "open('fixed', 'w').close()\nos.system('chattr +i fixed')\n"
+    try:
+        result = await judged(tmp_path, fixed, task("unittest"), resources)
+        assert result.passed, result.failure_reason
+        assert "cannot remove the workspace" in caplog.text
+    finally:
+        left = caplog.text.partition("the workspace ")[2].partition(":")[0]
+        subprocess.run(["chattr", "-i", f"{left}/fixed"], check=False)
+        remove(Path(left))
 
 
 async def test_secrets_in_files_are_redacted(

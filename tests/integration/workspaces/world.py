@@ -21,10 +21,10 @@ from arena.runs.run import Result
 from arena.runs.session import AgentSessions, Retries
 from integration.workspaces.cheats import FIX, Mode
 
-PACKAGES = Path(sys.prefix) / f"arena-test-packages-{os.getpid()}"
+PACKAGES = Path("/var/tmp") / f"arena-test-packages-{os.getpid()}"
 """A folder with pytest and what it needs, without the plugins of our own tests.
 
-Not a temporary one: the sandbox has a /tmp of its own.
+Not below /tmp, where this repository may be: the sandbox has a /tmp of its own.
 """
 NEEDED = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 FILES = {
