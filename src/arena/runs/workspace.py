@@ -18,7 +18,7 @@ from arena.catalog.test import Test
 from arena.errors import InfrastructureError
 from arena.evaluation.file_sandbox import set_up
 from arena.evaluation.resources import NotJudged, Resources
-from arena.evaluation.standard import Standard, VerifyFiles, files_run_by, leaves
+from arena.evaluation.standard import files_run_by, hidden_files
 from arena.runs.performed import Performed
 from arena.runs.session import AgentSession, NotExecuted
 from arena.text import storable
@@ -66,13 +66,15 @@ async def work_on_files(
             path: replace(file, content=session.connector.without_secrets(file.content))
             for path, file in gathered.files.items()
         }
-    clean = guarded(gathered.files, before, workspace.collect, files_run_by(standard, before))
+    hidden = hidden_files(standard)
+    used = files_run_by(standard, before)
+    clean = guarded(gathered.files, before, workspace.collect, used, hidden)
     collected = Collected(
         files=clean.files,
         before=before,
         changes=tuple(gathered.changes),
         problems=(*clean.problems, *gathered.problems),
-        is_protected=not (session.runs_here and _has_hidden(standard)),
+        is_protected=not (session.runs_here and hidden),
     )
     kept = {path: file for path, file in before.items() if matches_any(path, workspace.collect)}
     diff = await asyncio.to_thread(unified_diff, kept, gathered.files)
@@ -95,10 +97,6 @@ async def _prepared(workspace: Workspace, resources: Resources) -> Mapping[str, 
         )
     except InfrastructureError as error:
         raise NotExecuted(1, error) from error
-
-
-def _has_hidden(standard: Standard) -> bool:
-    return any(isinstance(leaf, VerifyFiles) and leaf.hidden for leaf in leaves(standard))
 
 
 @dataclass(slots=True)
