@@ -55,7 +55,8 @@ async def judge_files(
         return _verdict(standard, _failed("the submission has no files"))
     files, left_out = overlaid(collected.files, standard.hidden, standard.reports)
     try:
-        async with sandbox_with(sandbox, files, standard.image) as box:
+        ages = _ages(files, standard.hidden, collected)
+        async with sandbox_with(sandbox, files, standard.image, ages) as box:
             ran = await run_clean(box, standard.command, standard.timeout)
             text = None
             if standard.reports and ran.limit is None:
@@ -102,6 +103,20 @@ def overlaid(
         else:
             result[path] = file
     return result | dict(hidden), left_out
+
+
+def _ages(
+    files: Mapping[str, File], hidden: Mapping[str, File], collected: Collected
+) -> dict[str, int]:
+    """How old files look to tools that build only what is older than its sources, such as make.
+
+    Hidden files are the newest, then what the agent changed, so that both are built again. What
+    it added is the oldest: a result that it planted is older than the sources it pretends to be
+    built from.
+    """
+    ages = dict.fromkeys(files, 2)
+    ages |= {one.path: 3 if one.kind == "added" else 1 for one in collected.changes}
+    return ages | dict.fromkeys(hidden, 0)
 
 
 def frame_findings(unchanged: Sequence[str], collected: Collected) -> tuple[Finding, ...]:

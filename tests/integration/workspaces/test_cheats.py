@@ -58,11 +58,11 @@ async def test_there_are_enough_cheats() -> None:
     assert len(BY_NAME) == len(CHEATS) >= 30
 
 
-# Not those that run a given script, which judges by the tests that were given.
-@pytest.mark.parametrize("mode", sorted(COMMANDS.keys() - {"script", "make", "quoted"}))
+@pytest.mark.parametrize("mode", COMMANDS)
 async def test_honest_work_passes_and_no_work_fails(
     tmp_path: Path, resources: Resources, mode
 ) -> None:
+    need(mode != "make" or shutil.which("make") is not None, "make is not installed")
     worked = await judged(tmp_path, HONEST, task(mode), resources)
     assert (worked.passed, worked.score) == (True, 100), worked.failure_reason
     assert worked.workspace is not None
