@@ -1,6 +1,7 @@
 """A coding agent edits a small repository and is judged by hidden tests, as a user runs it."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from acceptance.conftest import Shell
 from conftest import missing
+from drills import until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/coding-agent"
@@ -46,6 +48,45 @@ def test_an_agent_that_changes_the_visible_tests_fails_and_the_files_are_named(
     printed = shell.arena("runs", "show", "latest").stdout
     assert "files of repair_discount: changed tests/test_prices.py, conftest.py" in printed
     assert "unprotected" in printed
+
+
+def test_what_a_killed_arena_left_behind_is_cleared_by_the_next_trial(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    agent = tmp_path / "agents"
+    agent.mkdir()
+    (agent / "slow.yaml").write_text(
+        "id: slow\nconnector: {type: command, command: '{python} slow.py'}\n"
+    )
+    (agent / "slow.py").write_text(
+        "import os, subprocess, sys\n"
+        "sleeper = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        f"with open({str(tmp_path / 'new')!r}, 'w') as file:\n"
+        "    file.write(f'{os.getpid()} {sleeper.pid}')\n"
+        f"os.rename({str(tmp_path / 'new')!r}, {str(tmp_path / 'started')!r})\n"
+        "sleeper.wait()\n"
+    )
+    tests = ("--tests", str(EXAMPLE / "tests"), "--suite", "repair")
+    with shell.start("run", "slow", "--agents", str(agent), *tests) as process:
+        until((tmp_path / "started").exists, "the agent starts")
+        process.kill()
+    left = [int(word) for word in (tmp_path / "started").read_text().split()]
+    (folder,) = temporary.glob("arena-workspace-*")
+    assert all(is_running(pid) for pid in left)
+    with shell.start("run", "coding-agent", "--agents", str(EXAMPLE), *tests) as process:
+        assert process.wait(60) == 0
+    assert not folder.exists()
+    assert not any(is_running(pid) for pid in left)
+
+
+def is_running(pid: int) -> bool:
+    with suppress(OSError):
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def test_a_test_with_files_is_refused_for_an_agent_that_cannot_get_them(

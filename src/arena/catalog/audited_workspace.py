@@ -8,7 +8,7 @@ from arena.catalog.solution import SOLUTION_FOLDER
 from arena.catalog.test import Test
 from arena.evaluation.file_sandbox import set_up
 from arena.evaluation.resources import NotJudged, Resources
-from arena.evaluation.standard import Standard, VerifyFiles, files_run_by, leaves
+from arena.evaluation.standard import Standard, VerifyFiles, files_run_by, hidden_files, leaves
 from arena.workspaces.collected import Collected, File
 from arena.workspaces.description import Workspace, read_files, read_workspace
 from arena.workspaces.diff import changes_between
@@ -20,6 +20,8 @@ PASSING_JUNIT = (
     + "".join(f'<testcase classname="t" name="t{n}"/>' for n in range(100))
     + "</testsuite>"
 )
+PASSING = {"junit": PASSING_JUNIT.encode(), "json": b'{"score": 100}', "reward": b"1"}
+"""Reports that say that all is well."""
 PYTHON_EXIT = "import os\nos._exit(0)\n"
 HOOKS = {
     "conftest.py": (
@@ -67,7 +69,8 @@ class AuditedWorkspace:
             for path, file in after.items()
             if matches_any(path, collect) and not path.startswith(f"{SOLUTION_FOLDER}/")
         }
-        clean = guarded(found, self.before, collect, files_run_by(self.standard, self.before))
+        used = files_run_by(self.standard, self.before)
+        clean = guarded(found, self.before, collect, used, hidden_files(self.standard))
         return Collected(
             files=clean.files,
             before=self.before,
@@ -122,9 +125,9 @@ class AuditedWorkspace:
 
     def _reports(self) -> Iterator[tuple[str, bytes]]:
         for leaf in leaves(self.standard):
-            if isinstance(leaf, VerifyFiles) and leaf.report is not None:
-                text = PASSING_JUNIT if leaf.score == "junit" else '{"score": 100}'
-                yield leaf.report, text.encode()
+            if isinstance(leaf, VerifyFiles):
+                for report in leaf.reports:
+                    yield report, PASSING[leaf.score]
 
 
 async def audited_workspace(

@@ -254,6 +254,8 @@ class _TaskReading:
             "command": f"rm -rf {INSIDE}/logs; mkdir -p {INSIDE}/logs/verifier; "
             f"chmod +x {INSIDE}/tests/test.sh; {INSIDE}/tests/test.sh",
             "hidden": paths.written(tests, f"{INSIDE}/tests"),
+            # Nothing that an agent needs is there: what it adds could only be meant for the tests.
+            "unchanged": [f"{INSIDE}/**"],
             "score": "reward",
             "report": REPORT,
             "timeout": self._seconds("verifier", MAX_SECONDS),

@@ -28,27 +28,31 @@ class SetupFailed(InfrastructureError):
 
 @asynccontextmanager
 async def sandbox_with(
-    provider: SandboxProvider, files: Mapping[str, File], image: str | None
+    provider: SandboxProvider,
+    files: Mapping[str, File],
+    image: str | None,
+    ages: Mapping[str, int] | None = None,
 ) -> AsyncGenerator[Sandbox]:
     """A fresh sandbox that holds only these files; it is destroyed afterwards."""
+    archive = write_archive(files, ages) if files else b""
     if isinstance(provider, SharedMachine):
-        async with provider.slot(), _filled(provider, files, image) as sandbox:
+        async with provider.slot(), _filled(provider, archive, image) as sandbox:
             yield sandbox
     else:
-        async with _filled(provider, files, image) as sandbox:
+        async with _filled(provider, archive, image) as sandbox:
             yield sandbox
 
 
 @asynccontextmanager
 async def _filled(
-    provider: SandboxProvider, files: Mapping[str, File], image: str | None
+    provider: SandboxProvider, archive: bytes, image: str | None
 ) -> AsyncGenerator[Sandbox]:
     sandbox = await provider.create(image)
     try:
-        if files:
+        if archive:
             # One archive instead of a request per file; the name cannot be among the files.
             name = f".{os.urandom(8).hex()}.tar.gz"
-            await sandbox.write_file(name, write_archive(files))
+            await sandbox.write_file(name, archive)
             unpacked = await sandbox.exec(f"tar -xzf {name} && rm {name}", timeout=PACK_SECONDS)
             if NO_SPACE in unpacked.stderr:
                 raise WorkspaceFull("the collected files")

@@ -45,6 +45,8 @@ MAX_ITEMS = 1000
 MAX_CRITERIA = 50
 MAX_TURNS = 100
 COMMITMENT = re.compile("[0-9a-f]{64}")
+BETWEEN_WORDS = re.compile(r"[\s;&|()<>{}`'\"$=]+")
+"""What separates the names of files in a shell command."""
 
 PartPath = tuple[int, ...]
 """Which part of a composite: (1, 0) is the first part of the second part; () is the whole."""
@@ -292,7 +294,14 @@ def files_run_by(standard: Standard, given: Mapping[str, object]) -> set[str]:
     words: set[str] = set()
     for leaf in leaves(standard):
         if isinstance(leaf, VerifyFiles):
-            # An open quote: the shell will say so.
+            words.update(BETWEEN_WORDS.split(leaf.command))
+            # A name with a blank; an open quote: the shell will say so.
             with suppress(ValueError):
-                words |= {word.removeprefix("./") for word in shlex.split(leaf.command)}
-    return words & given.keys()
+                words.update(shlex.split(leaf.command))
+    return {word.removeprefix("./") for word in words} & given.keys()
+
+
+def hidden_files(standard: Standard) -> set[str]:
+    """The paths of all files that verifications lay over those of a workspace."""
+    found = (leaf.hidden for leaf in leaves(standard) if isinstance(leaf, VerifyFiles))
+    return {path for hidden in found for path in hidden}

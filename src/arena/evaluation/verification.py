@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 from xml.parsers import expat
@@ -52,13 +53,14 @@ async def judge_files(
     collected = submission.files
     if collected is None:
         return _verdict(standard, _failed("the submission has no files"))
-    files, left_out = overlaid(collected.files, standard.hidden, standard.report)
+    files, left_out = overlaid(collected.files, standard.hidden, standard.reports)
     try:
-        async with sandbox_with(sandbox, files, standard.image) as box:
+        ages = _ages(files, standard.hidden, collected)
+        async with sandbox_with(sandbox, files, standard.image, ages) as box:
             ran = await run_clean(box, standard.command, standard.timeout)
             text = None
-            if standard.report is not None and ran.limit is None:
-                text = await _report(box, standard)
+            if standard.reports and ran.limit is None:
+                text = await _report(box, standard.reports)
         outcome = _outcome(standard, ran, text)
     except (AgentFault, NotFound) as error:
         # Also a report that is missing, a link, or too large.
@@ -71,28 +73,26 @@ async def judge_files(
     return _verdict(standard, outcome, damage=damage, reported=reported)
 
 
-async def _report(box: "Sandbox", standard: VerifyFiles) -> str:
-    """The text of the report."""
-    path = standard.report or ""
-    if standard.score != "reward":
-        return await box.read_file(path)
-    try:
-        return await box.read_file(path)
-    except NotFound:
-        return await box.read_file(f"{path.removesuffix('.txt')}.json")
+async def _report(box: "Sandbox", paths: tuple[str, ...]) -> str:
+    """The text of the first report that there is."""
+    for path in paths[:-1]:
+        with suppress(NotFound):
+            return await box.read_file(path)
+    return await box.read_file(paths[-1])
 
 
 def overlaid(
-    files: Mapping[str, File], hidden: Mapping[str, File], report: str | None
+    files: Mapping[str, File], hidden: Mapping[str, File], reports: Sequence[str]
 ) -> tuple[dict[str, File], list[str]]:
     """The collected files with the hidden ones over them, and what was left out for it."""
     names = {same_name(path): path for path in hidden}
     folders = {same_name(folder) for path in hidden for folder in parents(path)}
+    written = {same_name(report) for report in reports}
     result: dict[str, File] = {}
     left_out: list[str] = []
     for path, file in files.items():
         key = same_name(path)
-        if report is not None and key == same_name(report):
+        if key in written:
             left_out.append(f"left out: {shown(path)}, where the verification writes its report")
         elif path in hidden:
             continue
@@ -103,6 +103,20 @@ def overlaid(
         else:
             result[path] = file
     return result | dict(hidden), left_out
+
+
+def _ages(
+    files: Mapping[str, File], hidden: Mapping[str, File], collected: Collected
+) -> dict[str, int]:
+    """How old files look to tools that build only what is older than its sources, such as make.
+
+    Hidden files are the newest, then what the agent changed, so that both are built again. What
+    it added is the oldest: a result that it planted is older than the sources it pretends to be
+    built from.
+    """
+    ages = dict.fromkeys(files, 2)
+    ages |= {one.path: 3 if one.kind == "added" else 1 for one in collected.changes}
+    return ages | dict.fromkeys(hidden, 0)
 
 
 def frame_findings(unchanged: Sequence[str], collected: Collected) -> tuple[Finding, ...]:

@@ -67,6 +67,15 @@ class VerifyFiles(Body):
     """The image of the sandbox; None: the provider's own."""
     pass_score: PassScore = MIN_PASS_SCORE
 
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """The files that are read as the report, the first that there is."""
+        if self.report is None:
+            return ()
+        if self.score != "reward":
+            return (self.report,)
+        return (self.report, f"{self.report.removesuffix('.txt')}.json")
+
     def faults(self) -> Iterator[Fault]:
         """A report that is missing, or that nothing reads."""
         if self.score != "exit_code" and self.report is None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import logging
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from arena.catalog.test import Test
 from arena.errors import InfrastructureError
 from arena.evaluation.file_sandbox import set_up
 from arena.evaluation.resources import NotJudged, Resources
-from arena.evaluation.standard import Standard, VerifyFiles, files_run_by, leaves
+from arena.evaluation.standard import files_run_by, hidden_files
 from arena.runs.performed import Performed
 from arena.runs.session import AgentSession, NotExecuted
 from arena.text import storable
@@ -24,12 +26,21 @@ from arena.workspaces.archive import read_archive
 from arena.workspaces.collected import Collected, File
 from arena.workspaces.description import Workspace, read_workspace
 from arena.workspaces.diff import changes_between, unified_diff
-from arena.workspaces.folder import hide, lay_out, new_folder, remove
+from arena.workspaces.folder import (
+    Claimed,
+    abandoned,
+    hide,
+    known_as,
+    lay_out,
+    new_folder,
+    remove,
+)
 from arena.workspaces.gathering import Gathered, gather
 from arena.workspaces.hooks import guarded, is_byproduct
 from arena.workspaces.names import matches_any
 from arena.workspaces.patch import apply_patch
 
+log = logging.getLogger(__name__)
 MAX_LISTED = 1000
 """Changes, problems and files that a result lists; a record has all of them."""
 
@@ -55,13 +66,15 @@ async def work_on_files(
             path: replace(file, content=session.connector.without_secrets(file.content))
             for path, file in gathered.files.items()
         }
-    clean = guarded(gathered.files, before, workspace.collect, files_run_by(standard, before))
+    hidden = hidden_files(standard)
+    used = files_run_by(standard, before)
+    clean = guarded(gathered.files, before, workspace.collect, used, hidden)
     collected = Collected(
         files=clean.files,
         before=before,
         changes=tuple(gathered.changes),
         problems=(*clean.problems, *gathered.problems),
-        is_protected=not (session.runs_here and _has_hidden(standard)),
+        is_protected=not (session.runs_here and hidden),
     )
     kept = {path: file for path, file in before.items() if matches_any(path, workspace.collect)}
     diff = await asyncio.to_thread(unified_diff, kept, gathered.files)
@@ -86,10 +99,6 @@ async def _prepared(workspace: Workspace, resources: Resources) -> Mapping[str, 
         raise NotExecuted(1, error) from error
 
 
-def _has_hidden(standard: Standard) -> bool:
-    return any(isinstance(leaf, VerifyFiles) and leaf.hidden for leaf in leaves(standard))
-
-
 @dataclass(slots=True)
 class Workplace:
     """A connector that gives every question the files, and keeps what becomes of them.
@@ -99,7 +108,7 @@ class Workplace:
 
     connector: Connector
     before: Mapping[str, File]
-    folder: Path | None = None
+    folder: Claimed | None = None
     """Where the files are, if they are on this machine."""
     sent: Mapping[str, File] | None = None
     """The files that an agent elsewhere sent."""
@@ -111,7 +120,7 @@ class Workplace:
             self.sent = None
             self.folder = await asyncio.to_thread(self._lay_out)
         files = self.before if self.sent is None else self.sent
-        given = WorkspaceFolder(path=self.folder, files=files)
+        given = WorkspaceFolder(path=self.folder.path, files=files)
         answer = await self.connector.answer(replace(question, workspace=given))
         if answer.archive is not None:
             self.sent = await asyncio.to_thread(read_archive, answer.archive)
@@ -122,9 +131,16 @@ class Workplace:
     async def close(self) -> None:
         """Nothing: the connector below is closed by its owner."""
 
-    def _lay_out(self) -> Path:
-        folder = new_folder(Path(tempfile.gettempdir()))
-        lay_out(folder, self.before)
+    def _lay_out(self) -> Claimed:
+        parent = Path(tempfile.gettempdir())
+        for left in abandoned(parent):
+            _clear(left)
+        folder = new_folder(parent)
+        try:
+            lay_out(folder.path, self.before)
+        except BaseException:
+            _clear(folder)
+            raise
         return folder
 
     async def gathered(self, collect: tuple[str, ...]) -> Gathered:
@@ -143,12 +159,17 @@ class Workplace:
     def _gather(self, collect: tuple[str, ...]) -> Gathered:
         if self.folder is None:
             return Gathered()
-        known_as = self.folder
-        ended = end_leftovers(known_as, known_as)
-        # What still runs now knows only the old path.
-        self.folder = hide(known_as)
-        ended += end_leftovers(known_as, self.folder)
-        found = gather(self.folder, self.before, collect)
+        known = self.folder.path
+        ended = end_leftovers(known, known)
+        try:
+            # What still runs now knows only the old path.
+            self.folder = replace(self.folder, path=hide(known))
+            ended += end_leftovers(known, self.folder.path)
+            found = gather(self.folder.path, self.before, collect)
+        except OSError as error:
+            problem = f"refused: the folder of the workspace cannot be read: {error.strerror}"
+            changes = list(changes_between(self.before, {}))
+            found = Gathered(changes=changes, problems=[problem])
         found.problems[:0] = ended
         return found
 
@@ -159,9 +180,16 @@ class Workplace:
             await asyncio.shield(asyncio.to_thread(_clear, folder))
 
 
-def _clear(folder: Path) -> None:
-    end_leftovers(folder, folder)
-    remove(folder)
+def _clear(folder: Claimed) -> None:
+    """End what uses a folder and remove it; the next trial tries again what does not work now."""
+    try:
+        end_leftovers(known_as(folder.path), folder.path)
+        remove(folder.path)
+    except OSError as error:
+        # For instance a file that was made immutable: the verdict does not depend on it.
+        log.warning("cannot remove the workspace %s: %s", folder.path, error.strerror)
+    finally:
+        os.close(folder.lock)
 
 
 def _shown(collected: Collected, diff: str) -> dict[str, Any]:

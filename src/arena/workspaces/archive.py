@@ -24,6 +24,8 @@ MAX_ARCHIVE_BYTES = 32 * 1024**2
 MAX_HEADER_BYTES = 16 * 1024
 """Of one extended header: a long name and some attributes."""
 CHUNK_BYTES = 1 << 20
+MODIFIED = 1_577_836_800
+"""When files of written archives were modified: 2020, because ZIP knows no time before 1980."""
 ZEROS = bytes(BLOCK)
 LONG_NAME, EXTENDED, GLOBAL = b"L", b"x", b"g"
 HEADERS = (LONG_NAME, EXTENDED, GLOBAL)
@@ -48,8 +50,11 @@ class BadArchive(AgentFault):
     code = "bad_archive"
 
 
-def write_archive(files: Mapping[str, File]) -> bytes:
-    """A compressed archive of the files; equal files give equal bytes."""
+def write_archive(files: Mapping[str, File], ages: Mapping[str, int] | None = None) -> bytes:
+    """A compressed archive of the files; equal files give equal bytes.
+
+    `ages` are seconds by which a file looks older than those that it does not name.
+    """
     buffer = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1, mtime=0) as compressed,
@@ -58,6 +63,7 @@ def write_archive(files: Mapping[str, File]) -> bytes:
         for path, file in sorted(files.items()):
             entry = tarfile.TarInfo(path)
             entry.size = len(file.content)
+            entry.mtime = MODIFIED - (ages or {}).get(path, 0)
             entry.mode = 0o755 if file.is_executable else 0o644
             archive.addfile(entry, io.BytesIO(file.content))
     return buffer.getvalue()

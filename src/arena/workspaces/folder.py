@@ -1,10 +1,16 @@
-"""Folders of workspaces: made fresh, filled, and removed whatever they contain by then."""
+"""Folders of workspaces: made fresh, filled, and removed whatever they contain by then.
+
+A process holds a lock on each of its folders. The system releases it when the process dies, so
+other processes can tell an abandoned folder from one in use.
+"""
 
 import contextlib
+import fcntl
 import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -14,19 +20,68 @@ from arena.workspaces.names import path_problem, shown
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 BATCH = 1000
+PREFIX = "arena-workspace-"
 
 
 class LayoutFailed(InfrastructureError):
     """The files of a workspace could not be written."""
 
 
-def new_folder(parent: Path) -> Path:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A folder that this process has locked."""
+
+    path: Path
+    lock: int
+    """A descriptor of the folder; closing it gives the folder up."""
+
+
+def new_folder(parent: Path) -> Claimed:
     """A new folder in `parent` that only this user may enter; its name cannot be guessed."""
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix="arena-workspace-", dir=parent))
+        # Another process may take the folder for an abandoned one before it is locked.
+        while (claimed := claim(Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent)))) is None:
+            pass
     except OSError as error:
         raise LayoutFailed(f"cannot make a folder in {parent}: {error.strerror}") from error
+    return claimed
+
+
+def claim(folder: Path) -> Claimed | None:
+    """Lock a folder; None if it is in use or gone."""
+    try:
+        lock = os.open(folder, FOLDER)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A folder that was removed before it was locked has no links left.
+        if os.fstat(lock).st_nlink > 0:
+            return Claimed(path=folder, lock=lock)
+    except BlockingIOError:
+        pass
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None
+
+
+def abandoned(parent: Path) -> Iterator[Claimed]:
+    """The user's folders of workspaces in `parent` whose process died before it removed them."""
+    for folder in list(parent.glob(f"{PREFIX}*")):
+        # Not a folder, or not to be locked: left alone.
+        with contextlib.suppress(OSError):
+            is_own = folder.lstat().st_uid == os.getuid()
+            if is_own and (claimed := claim(folder)) is not None:
+                yield claimed
+
+
+def known_as(folder: Path) -> Path:
+    """The path of a folder as its agent knew it, before it was hidden."""
+    name = folder.name.removeprefix(PREFIX).partition("-")[0]
+    return folder.with_name(f"{PREFIX}{name}")
 
 
 def lay_out(folder: Path, files: Mapping[str, File]) -> None:
@@ -54,7 +109,10 @@ def hide(folder: Path) -> Path:
 def remove(folder: Path) -> None:
     """Remove a folder with everything in it: any depth, any permissions, links unfollowed."""
     with contextlib.suppress(FileNotFoundError):
-        _remove(folder)
+        if stat.S_ISDIR(folder.lstat().st_mode):
+            _remove(folder)
+        else:
+            folder.unlink()  # what the agent put in its place
 
 
 def _remove(folder: Path) -> None:

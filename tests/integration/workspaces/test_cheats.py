@@ -18,7 +18,16 @@ from arena.sandbox.limits import Limits
 from arena.sandbox.namespace.provider import NamespaceProvider
 from integration.sandbox.machine import need, need_isolation
 from integration.workspaces.cheats import CHEATS, Cheat
-from integration.workspaces.world import HONEST, PACKAGES, SECRET, Naive, judged, packages, task
+from integration.workspaces.world import (
+    COMMANDS,
+    HONEST,
+    PACKAGES,
+    SECRET,
+    Naive,
+    judged,
+    packages,
+    task,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BY_NAME = {cheat.name: cheat for cheat in CHEATS}
@@ -49,10 +58,11 @@ async def test_there_are_enough_cheats() -> None:
     assert len(BY_NAME) == len(CHEATS) >= 30
 
 
-@pytest.mark.parametrize("mode", ["unittest", "path", "pytest", "junit", "json", "in_process"])
+@pytest.mark.parametrize("mode", COMMANDS)
 async def test_honest_work_passes_and_no_work_fails(
     tmp_path: Path, resources: Resources, mode
 ) -> None:
+    need(mode != "make" or shutil.which("make") is not None, "make is not installed")
     worked = await judged(tmp_path, HONEST, task(mode), resources)
     assert (worked.passed, worked.score) == (True, 100), worked.failure_reason
     assert worked.workspace is not None
@@ -122,10 +132,11 @@ def stdout(naive: Naive, _: Path) -> None:
 
 def report(naive: Naive, _: Path) -> None:
     naive.lay_over()
-    assert naive.verify().returncode == 0
-    written = [naive.folder / name for name in ("report.json", "report.xml")]
+    # A reward counts whatever the exit code is.
+    assert naive.verify().returncode == 0 or naive.mode == "reward"
+    written = [naive.folder / name for name in ("report.json", "report.xml", "reward.json")]
     found = "".join(path.read_text() for path in written if path.exists())
-    assert "100" in found or "<testcase" in found
+    assert any(text in found for text in ("100", "<testcase", '"reward": 1'))
 
 
 def leaks(naive: Naive, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ import base64
 import io
 import json
 import os
+import shutil
+import subprocess
 import tarfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -28,9 +30,10 @@ from arena.sandbox.namespace.provider import NamespaceProvider
 from arena.settings import Settings
 from arena.workspaces.archive import read_archive, write_archive
 from arena.workspaces.collected import Change, Collected, File
+from arena.workspaces.folder import remove
 from factories import a_test
 from http_server import Request, Server
-from integration.sandbox.machine import need_isolation
+from integration.sandbox.machine import need, need_isolation
 from integration.workspaces.world import FILES, HIDDEN, HONEST, ask, judged, task
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -214,6 +217,24 @@ async def test_a_failed_agent_keeps_what_it_did(tmp_path: Path, resources: Resou
     assert result.workspace is not None and "+    return a + b" in result.workspace["diff"]
 
 
+async def test_a_folder_that_cannot_be_removed_does_not_stop_the_run(
+    tmp_path: Path, resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "try").touch()
+    can_lock = subprocess.run(["chattr", "+i", tmp_path / "try"], check=False).returncode == 0
+    subprocess.run(["chattr", "-i", tmp_path / "try"], check=False)
+    need(can_lock, "only root makes files immutable, on some file systems")
+    fixed = HONEST + "open('fixed', 'w').close()\nos.system('chattr +i fixed')\n"
+    try:
+        result = await judged(tmp_path, fixed, task("unittest"), resources)
+        assert result.passed, result.failure_reason
+        assert "cannot remove the workspace" in caplog.text
+    finally:
+        left = caplog.text.partition("the workspace ")[2].partition(":")[0]
+        subprocess.run(["chattr", "-i", f"{left}/fixed"], check=False)
+        remove(Path(left))
+
+
 async def test_secrets_in_files_are_redacted(
     tmp_path: Path, resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -359,6 +380,41 @@ async def test_the_score_comes_from_the_exit_code_or_the_report(
     found = await verdict(reporting(command, **keys), resources)
     assert found.score == score, found.reasoning
     assert reason in found.reasoning
+
+
+@pytest.mark.parametrize(
+    ("before", "hidden", "after", "passed"),
+    [
+        # What was built before the change is built again.
+        ({"given.py": "print(-1)", "sum.txt": "-1"}, "print(7)", {"given.py": "print(5)"}, True),
+        # A planted result of a given program, and of a hidden one.
+        ({"given.py": "print(-1)"}, "print(7)", {"sum.txt": "5"}, False),
+        ({"given.py": "print(5)"}, "print(-1)", {"more.txt": "7"}, False),
+    ],
+)
+async def test_make_builds_again_what_the_agent_or_the_test_changed(
+    resources: Resources,
+    before: dict[str, str],
+    hidden: str,
+    after: dict[str, str],
+    passed: bool,
+) -> None:
+    need(shutil.which("make") is not None, "make is not installed")
+    rules = "all: sum.txt more.txt\nsum.txt: given.py\n\tpython3 given.py > sum.txt\n"
+    rules += "more.txt: more.py\n\tpython3 more.py > more.txt\n"
+    before = {"Makefile": rules, **before}
+    files = {path: File(content=text.encode()) for path, text in (before | after).items()}
+    changes = tuple(
+        Change(path=path, kind="changed" if path in before else "added") for path in after
+    )
+    command = "make -s all && grep -q 5 sum.txt && grep -q 7 more.txt"
+    standard = read_standard_document(
+        {"type": "verify", "command": command, "hidden": {"more.py": hidden}}
+    )
+    verdict = await evaluate(
+        standard, Submission(output="", files=Collected(files=files, changes=changes)), resources
+    )
+    assert verdict.passed is passed, verdict.reasoning
 
 
 async def test_a_submission_without_files_fails(resources: Resources) -> None:

@@ -24,7 +24,7 @@ from integration.workspaces.cheats import FIX, Mode
 PACKAGES = Path("/var/tmp") / f"arena-test-packages-{os.getpid()}"
 """A folder with pytest and what it needs, without the plugins of our own tests.
 
-Not in /tmp, of which the sandbox has its own; nor in our environment, which may be there.
+Not below /tmp, where this repository may be: the sandbox has a /tmp of its own.
 """
 NEEDED = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 FILES = {
@@ -48,9 +48,23 @@ class Test(unittest.TestCase):
         self.assertEqual(calc.add(10**9, 1), 10**9 + 1)
 """
 GRADER = """import json, subprocess, sys
-words = [sys.executable, '-c', 'import calc; print(calc.add(2, 3))']
-ran = subprocess.run(words, capture_output=True, text=True)
-json.dump({'score': 100 if ran.stdout == '5\\n' else 0}, open('report.json', 'w'))
+import cases
+def outcome(first, second):
+    words = [sys.executable, '-c', f'import calc; print(calc.add({first}, {second}))']
+    return subprocess.run(words, capture_output=True, text=True).stdout
+passed = all(outcome(*given) == wanted for given, wanted in cases.CASES)
+json.dump({'score': 100 if passed else 0}, open('report.json', 'w'))
+"""
+CASES = "CASES = [((2, 3), '5\\n'), ((10, 1), '11\\n')]\n"
+NODE = """const {execFileSync} = require('child_process');
+const wanted = require('./data').sum, most = require('./limits').most;
+const words = ['-c', 'import calc; print(calc.add(2, 3))'];
+const sum = Number(execFileSync('python3', words));
+process.exit(Math.abs(sum - wanted) <= most ? 0 : 1);
+"""
+REWARD = """import calc
+assert calc.add(2, 3) == 5
+open('reward.txt', 'w').write('1')
 """
 IN_PROCESS = """import json
 import calc
@@ -72,8 +86,25 @@ COMMANDS: dict[Mode, dict[str, Any]] = {
     "in_process": {"command": "python3 in_process.py", "score": "json", "report": "report.json"},
     "script": {"command": "sh ./check.sh"},
     "make": {"command": "make test"},
+    "named": {"command": "python3 -m unittest test_hidden"},
+    "package": {"command": "python3 -m unittest tests.test_calc"},
+    "folder": {"command": "python3 -m checks.all"},
+    "node": {"command": "node grade.js"},
+    "reward": {"command": "python3 reward.py", "score": "reward", "report": "reward.txt"},
+    "quoted": {"command": "(sh './check.sh'); exit $?"},
 }
-HIDDEN = {"tests/test_calc.py": HIDDEN_TESTS, "grade.py": GRADER, "in_process.py": IN_PROCESS}
+HIDDEN = {
+    "tests/test_calc.py": HIDDEN_TESTS,
+    "test_hidden.py": HIDDEN_TESTS,
+    "checks/all.py": "import calc\nassert calc.add(2, 3) == 5\n",
+    "grade.py": GRADER,
+    "cases.py": CASES,
+    "in_process.py": IN_PROCESS,
+    "grade.js": NODE,
+    "data.json": '{"sum": 5}',
+    "limits.js": "module.exports = {most: 0};\n",
+    "reward.py": REWARD,
+}
 START = """import os, sys
 outside = {outside!r}
 def write(path, text):
@@ -158,6 +189,7 @@ class Naive:
     def lay_over(self) -> None:
         """Copy the hidden files over those of the agent."""
         for path, text in HIDDEN.items():
+            (self.folder / path).parent.mkdir(exist_ok=True)
             (self.folder / path).write_text(text)
 
     def verify(self) -> subprocess.CompletedProcess[str]:

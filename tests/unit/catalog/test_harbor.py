@@ -13,7 +13,7 @@ from arena.evaluation.evaluate import evaluate
 from arena.evaluation.resources import Resources
 from arena.evaluation.verdict import Submission
 from arena.sandbox.namespace.provider import NamespaceProvider
-from arena.workspaces.collected import Collected, File
+from arena.workspaces.collected import Change, Collected, File
 
 EXAMPLE = Path(__file__).parents[3] / "examples/harbor/count-words"
 
@@ -101,6 +101,22 @@ async def test_the_reward_file_is_the_score(task: Path, reward: str, score: floa
             Resources(sandbox=sandbox),
         )
     assert (verdict.score, verdict.passed) == (score, score == 100), verdict.reasoning
+
+
+async def test_files_of_the_agent_beside_the_tests_fail_the_task(task: Path) -> None:
+    (task / "tests/test.sh").write_text("#!/bin/bash\necho 1 > /logs/verifier/reward.txt\n")
+    path = ".harbor/tests/yaml.py"
+    planted = Collected(
+        files={path: File(content=b"evil")}, changes=(Change(path=path, kind="added"),)
+    )
+    async with NamespaceProvider() as sandbox:
+        verdict = await evaluate(
+            only_test(task).standard,
+            Submission(output="", files=planted),
+            Resources(sandbox=sandbox),
+        )
+    assert (verdict.score, verdict.passed) == (0, False)
+    assert path in verdict.reasoning
 
 
 @pytest.mark.parametrize(

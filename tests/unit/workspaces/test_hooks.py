@@ -40,6 +40,13 @@ HONEST = {
         "jest.config.js",
         "pkg/main_test.go",
         "build.rs",
+        "sitecustomize/__init__.py",
+        ".flake8",
+        "mypy.ini",
+        "eslint.config.mjs",
+        "Cargo.toml",
+        ".proverc",
+        "lib/junit.jar",
     ],
 )
 def test_a_planted_hook_is_left_out_and_reported(path: str) -> None:
@@ -91,3 +98,66 @@ def test_another_spelling_of_a_given_file_is_left_out() -> None:
     before = {"Calc.py": File(content=b"0")}
     result = guarded({"Calc.py": File(content=b"1"), "calc.PY": File(content=b"2")}, before, ["**"])
     assert result.files == {"Calc.py": File(content=b"1")}
+
+
+HIDDEN = ["tests/test_calc.py", "cases.py", "checks/all.py", "data.json", "limits/index.js"]
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("cases/__init__.py", "cases.py"),
+        ("tests/test_calc/__init__.py", "tests/test_calc.py"),
+        ("calc/__init__.py", "calc.py"),  # given
+        ("checks.py", "checks/"),
+        ("data.js", "data.json"),
+        ("data", "data.json"),
+        ("data/index.ts", "data.json"),
+        ("limits.js", "limits/index.js"),
+    ],
+)
+def test_a_new_file_that_would_be_loaded_instead_of_another_is_left_out(
+    path: str, other: str
+) -> None:
+    before = {"calc.py": File(content=b"0")}
+    result = guarded({**HONEST, path: File(content=b"evil")}, before, ["**"], (), HIDDEN)
+    assert result.files == HONEST
+    assert f"instead of {other!r}" in result.problems[0]
+    kept = guarded({**HONEST, path: File(content=b"work")}, before, ["**", path], (), HIDDEN)
+    assert path in kept.files
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/shop/index.js",
+        "data.txt",
+        "tests/test_more.py",
+        "checks/more.py",
+        "calculator/__init__.py",
+        "src/calc/__init__.py",
+        "test_data.json",
+        "limits.py",
+    ],
+)
+def test_new_files_of_other_names_are_kept(path: str) -> None:
+    before = {"calc.py": File(content=b"0")}
+    found = {**HONEST, path: File(content=b"work")}
+    assert guarded(found, before, ["**"], (), HIDDEN).files == found
+
+
+def test_the_package_of_hidden_tests_is_as_it_was_given() -> None:
+    before = {"a/__init__.py": File(content=b""), "a/test_old.py": File(content=b"")}
+    found = {
+        **before,
+        "a/__init__.py": File(content=b"evil"),
+        "a/json.py": File(content=b"evil"),
+        "b/__init__.py": File(content=b"evil"),
+    }
+    assert guarded(found, before, ["**"], (), ["a/test_a.py", "b/test_b.py"]).files == before
+
+
+def test_a_package_with_the_code_to_work_on_may_be_changed_though_it_holds_hidden_tests() -> None:
+    before = {"shop/__init__.py": File(content=b""), "shop/cart.py": File(content=b"")}
+    found = {**before, "shop/__init__.py": File(content=b"work")}
+    assert guarded(found, before, ["**"], (), ["shop/test_cart.py"]).files == found

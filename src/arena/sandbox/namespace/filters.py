@@ -22,6 +22,8 @@ CLONE_NAMESPACES = (
 )
 # TCGETS, FIOCLEX, FIONCLEX, FIONBIO, FIONREAD, TIOCGWINSZ
 HARMLESS_IOCTL = (0x5401, 0x5451, 0x5450, 0x5421, 0x541B, 0x5413)
+NO_ID = 0xFFFFFFFF
+"""-1: leave this id as it is."""
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 # F_DUPFD to F_SETFL, F_SETOWN to F_GETSIG, F_DUPFD_CLOEXEC to F_GET_SEALS. Not F_GETLK, leases and
 # F_NOTIFY, which reveal what other submissions do with files that all of them see.
@@ -179,6 +181,11 @@ def _allow_processes(rules: Any, library: Any) -> None:
     rules.add_rule(library.ALLOW, "clone", library.Arg(0, library.MASKED_EQ, CLONE_NAMESPACES, 0))
     # Its own limits can only go down: soft and hard are equal and there is no capability.
     rules.add_rule(library.ALLOW, "prlimit64", library.Arg(0, library.EQ, 0))
+    # `make` starts programs with effective ids equal to the real ones, which they are already. It
+    # succeeds without effect: the call itself is never made.
+    for name in ("setresuid", "setresgid"):
+        unchanged = [library.Arg(place, library.MASKED_EQ, NO_ID, NO_ID) for place in (0, 2)]
+        rules.add_rule(library.ERRNO(0), name, *unchanged)
     for option in HARMLESS_PRCTL:
         rules.add_rule(library.ALLOW, "prctl", library.Arg(0, library.EQ, option))
     for name, place in (("mknod", 1), ("mknodat", 2)):

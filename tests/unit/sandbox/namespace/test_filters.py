@@ -142,6 +142,17 @@ def test_a_program_may_make_the_calls_of_its_lists_and_no_other(profile, names) 
     assert allowed == numbers(names) - SOMETIMES
 
 
+@pytest.mark.parametrize("name", ["setresuid", "setresgid"])
+def test_no_id_is_ever_set_and_make_is_told_that_its_effective_one_was(name: str) -> None:
+    none, same = (1 << 64) - 1, 0xFFFF_FFFF  # -1, as a long and as an id
+    for profile in (Profile.NODE, Profile.COMMAND):
+        for left in (none, same):
+            assert answer(profile, number(name), left, 65534, left) == WITHOUT_EFFECT
+        for ids in ((0, 0, 0), (none, 0, 0), (0, 0, none), (65534, 65534, 65534)):
+            assert answer(profile, number(name), *ids) == REFUSED
+    assert answer_to_function(number(name), none, 65534, none) == REFUSED
+
+
 @pytest.mark.parametrize("profile", [Profile.NODE, Profile.COMMAND])
 def test_a_program_has_processes_but_no_namespaces(profile) -> None:
     clone = number("clone")
