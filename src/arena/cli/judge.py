@@ -1,21 +1,18 @@
 """`arena judge`: judge tasks, and measure the configured judge."""
 
-import sys
-from collections.abc import Generator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.cli import output
 from arena.cli.connection import call, settings_of, wait_for
 from arena.cli.judge_tasks import AtOnce, JudgeName, Once, Poll, Watch, judge_tasks
 from arena.cli.judge_words import figures_text, print_attack, print_calibration
 from arena.cli.options import Json, commands
+from arena.cli.progress import progress
 from arena.errors import InvalidInput
 from arena.evaluation.judge import measure
 from arena.evaluation.judge.corpus import twins
@@ -127,7 +124,7 @@ async def _calibrate(
     settings: Settings, labels: list[Label], repeats: int, *, is_quiet: bool
 ) -> Calibration:
     async with aclosing(ModelJudge(settings)) as judge:
-        with _progress("judging", len(labels) * repeats, is_quiet=is_quiet) as on_progress:
+        with progress("judging", len(labels) * repeats, is_quiet=is_quiet) as on_progress:
             return await measure.calibrate(judge, labels, repeats=repeats, on_progress=on_progress)
 
 
@@ -135,17 +132,5 @@ async def _attack(settings: Settings, *, bare: bool, is_quiet: bool) -> Attack:
     async with aclosing(ModelJudge(settings)) as judge:
         # Three judgements per pair: injected, harmless, harmless again; with --bare, twice that.
         total = (6 if bare else 3) * len(twins())
-        with _progress("attacking", total, is_quiet=is_quiet) as on_progress:
+        with progress("attacking", total, is_quiet=is_quiet) as on_progress:
             return await measure.attack(judge, bare=bare, on_progress=on_progress)
-
-
-@contextmanager
-def _progress(title: str, total: int, *, is_quiet: bool) -> Generator[measure.Progress]:
-    """A progress bar on a terminal; nothing elsewhere."""
-    if is_quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda done: bar.update(task, completed=done)

@@ -12,6 +12,7 @@ from arena.cli import output
 from arena.cli.connection import call, settings_of
 from arena.cli.files import create_file
 from arena.cli.options import Json, TestsPath, commands
+from arena.cli.progress import progress
 from arena.cli.shown_test import shown_test
 from arena.cli.tables import print_table, print_values
 from arena.errors import nearest
@@ -237,8 +238,14 @@ def audit_tests(
     """
 
     async def audit(arena: TestOperations) -> TestAudit:
-        while (report := await arena.audit_tests(judge=judge)).pending:
-            pass  # each call audits a part
+        report = await arena.audit_tests(judge=judge)
+        if not report.pending:
+            return report
+        total = len(report.left_out) + report.audited + report.pending
+        with progress("auditing", total, is_quiet=as_json) as on_progress:
+            while report.pending:  # each call audits a part
+                on_progress(total - report.pending)
+                report = await arena.audit_tests(judge=judge)
         return report
 
     report = call(context, TestOperations, audit, tests=tests)

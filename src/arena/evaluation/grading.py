@@ -66,7 +66,7 @@ async def _judge_by_package(standard: Packaged, submission: Submission) -> Verdi
     function = validator_named(standard.name)
     try:
         returned = await CHECKS.run(function, dict(standard.expected), submission)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # Code of another package: whatever it raises, there is no score.
         text = f"{type(error).__name__}: {error}"
         raise GraderError(f"the validator {standard.name!r} failed: {text}", retryable=False) from (

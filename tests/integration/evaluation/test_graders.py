@@ -233,6 +233,9 @@ def politeness(expected, submission):
 def broken(expected, submission):
     raise RuntimeError("no dictionary")
 
+def leaving(expected, submission):
+    raise SystemExit(0)
+
 def odd(expected, submission):
     return "good"
 """
@@ -240,12 +243,12 @@ def odd(expected, submission):
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An installed package with three validators."""
+    """An installed package with validators."""
     (tmp_path / "manners.py").write_text(VALIDATORS)
     info = tmp_path / "manners-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: manners\nVersion: 1.0\n")
-    names = ("politeness", "broken", "odd", "missing")
+    names = ("politeness", "broken", "leaving", "odd", "missing")
     lines = "".join(f"{name} = manners:{name}\n" for name in names)
     (info / "entry_points.txt").write_text(f"[arena.validators]\n{lines}")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -270,6 +273,7 @@ async def test_an_installed_validator_judges_in_this_process() -> None:
     ("name", "reason"),
     [
         ("broken", "RuntimeError: no dictionary"),
+        ("leaving", "SystemExit: 0"),
         ("odd", "must be a bool"),
         ("missing", "cannot be imported"),
     ],
