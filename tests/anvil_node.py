@@ -123,8 +123,10 @@ class LocalChain:
     def start_anew(self) -> None:
         """Another chain with the same id, at the same address."""
         before = self._first_block()
-        # Chains that begin in the same second have the same first block.
         while self._first_block() == before:
+            # The new chain begins with the base fee of the old one, which a block changes. Without
+            # it, both would have the same first block, and be the same chain.
+            self.mine()
             self.ask("anvil_reset")
 
     def _first_block(self) -> str:

@@ -234,7 +234,7 @@ async def test_a_server_that_was_set_up_before(bench, ask, server, unused_port):
             "parentSpanId": parent_id,
             "attributes": [{"key": "gen_ai.tool.name", "value": {"stringValue": "search"}}],
         }
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=60) as client:
             response = await client.post(
                 f"http://127.0.0.1:{unused_port}/v1/traces",
                 json={"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},

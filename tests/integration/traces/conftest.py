@@ -28,5 +28,6 @@ def inbox(session: Session) -> Inbox:
 
 @pytest.fixture
 async def post() -> AsyncIterator[Post]:
-    async with httpx2.AsyncClient() as client:
+    # A busy machine takes more than the default of 5 s to decode the largest request.
+    async with httpx2.AsyncClient(timeout=60) as client:
         yield Post(client)
