@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 BIN := .venv/bin
 
-.PHONY: help demo demo-market demo-chain test check fix bench bench-start bench-sandbox bench-judge bench-market bench-chain bench-web bench-abuse lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
+.PHONY: help demo demo-market demo-chain test check fix drills bench bench-scale bench-start bench-sandbox bench-judge bench-market bench-chain bench-web bench-abuse bench-capacity lines screenshots test-docker test-lowest fuzz docs contract lock clean setup
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -77,6 +77,16 @@ bench-web: setup  ## Measure how long the dashboard blocks a browser, with a run
 bench-abuse: setup  ## Measure how long other clients wait while one abuses a server.
 	$(BIN)/python benchmarks/abuse.py
 	$(BIN)/python benchmarks/fairness.py
+
+bench-capacity: setup  ## Calculate what PostgreSQL needs for up to a thousand workers, from measured costs.
+	$(BIN)/python benchmarks/capacity.py
+
+bench-scale: setup  ## Measure what workers and the queue cost and gain: speed-up, CPU, takeover.
+	$(BIN)/python benchmarks/scale.py
+
+drills: setup  ## Inject 300 faults while workers execute runs: nothing may be lost or doubled (SEED=7 for others).
+	@scripts/setup --system bwrap=bubblewrap libseccomp.so.2=libseccomp2 ip=iproute2 gcc
+	$(BIN)/python benchmarks/drills.py $(if $(SEED),--seed $(SEED))
 
 # The last commit of 0.1, for clones without its tag.
 V0_1 := c1a9331

@@ -17,10 +17,10 @@ import psycopg
 import pytest
 
 import arena
-from arena.assembly import Arena, open_arena
+from arena.assembly import Arena
 from arena.settings import Settings
 from arena.store.database import Database
-from databases import make_tables, new_postgres, settings_on
+from databases import make_tables, new_postgres, open_house, settings_on
 from factories import write_agent, write_tests
 
 # Started in the background of a script, or with nohup, this process ignores these signals, and so
@@ -178,5 +178,5 @@ async def house(settings: Settings) -> AsyncIterator[Arena]:
     """A whole Arena with one small agent (`parrot`) and a few tests of its own."""
     write_agent(settings.home / "agents", "parrot", "return prompt.upper()")
     write_tests(settings.home / "benchmarks" / "parrot.yaml", count=5, agents=["parrot"])
-    async with open_arena(settings) as opened:
+    async with open_house(settings) as opened:
         yield opened

@@ -2,8 +2,9 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from uuid import uuid4
 
 import psycopg
 
+from arena.assembly import Arena, open_arena
 from arena.settings import Settings
 from arena.store.database import Database
 
@@ -34,8 +36,9 @@ def settings_on(dialect: str, home: Path, fixture: Callable[[str], Any]) -> Iter
         shutil.copy(fixture("sqlite_tables"), home)
         yield Settings(home=home, retry_delay_seconds=0.01)
         return
+    dispatch = "queued" if dialect == "queued" else "embedded"
     with new_postgres(fixture("postgres_server"), fixture("postgres_tables")) as url:
-        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01)
+        yield Settings(home=home, database_url=url, retry_delay_seconds=0.01, dispatch=dispatch)
 
 
 def make_tables(settings: Settings) -> None:
@@ -46,4 +49,20 @@ def make_tables(settings: Settings) -> None:
         await database.open()
         await database.close()
 
-    asyncio.run(make())
+    # In a thread: the browser's library keeps an event loop running in the main one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(make())).result()
+
+
+@asynccontextmanager
+async def open_house(settings: Settings) -> AsyncIterator[Arena]:
+    """A whole Arena; if runs are queued, with a worker."""
+    async with open_arena(settings) as opened:
+        if not settings.is_queued:
+            yield opened
+            return
+        from arena.worker import WorkerOptions, working
+
+        await opened.database.open()
+        async with working(opened, WorkerOptions()):
+            yield opened

@@ -5,47 +5,46 @@ them takes longer than the command itself. So the imports are in the properties 
 """
 
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from arena.errors import InfrastructureError
+from arena.ground_rooms import GroundRooms
 from arena.pools.threads import share_threads
-from arena.settings import MIB, Settings
+from arena.settings import Settings
+from arena.team import DEFAULT_TEAM
 
 if TYPE_CHECKING:
-    from arena.agents.registry import Registry
-    from arena.catalog.audit import Audits
-    from arena.catalog.live import LiveCatalog
+    from uuid import UUID
+
     from arena.chain.keys import Keys
     from arena.chain.ledger import EvmLedger
     from arena.chain.node import Node
     from arena.chain.outbox import Outbox
     from arena.chain.standards.contract import Caller
-    from arena.content.kubo import KuboStore
-    from arena.content.ports import ContentStore
-    from arena.evaluation.evaluator import Evaluator
-    from arena.evaluation.judge.judge import ModelJudge
     from arena.evaluation.resources import Resources
     from arena.evaluation.sealed import SealedFolder
-    from arena.evaluation.standard import JudgePrompt
-    from arena.evaluation.verdict import Submission, Verdict
-    from arena.feed import Feed
+    from arena.evaluation.shared_sealed import SharedSealed
+    from arena.jobs import Jobs
     from arena.market.market import Market
+    from arena.market.records.projecting import OnSubmitted
     from arena.market.reviewing import TaskReviews
+    from arena.queue.queue import JobQueue
+    from arena.queue.records.reader import QueueReader
     from arena.reviews.review import Review
-    from arena.reviews.reviews import Reviews, Settler
+    from arena.reviews.reviews import Admission, Reviews, Settler
+    from arena.runs.dispatch import Dispatch
+    from arena.runs.engine import Engine
     from arena.runs.executor import RunExecutor
+    from arena.runs.owner import Owner
     from arena.runs.pushing import Pushing
     from arena.runs.records.reader import RunReader
     from arena.runs.session import AgentSessions
     from arena.runs.simulated_user import SimulatedUsers
     from arena.runs.watcher import RunWatcher
-    from arena.sandbox.ports import SandboxProvider
-    from arena.scoring.boards import Boards
-    from arena.scoring.scores import Scores
-    from arena.store.database import Database
 
 
 @asynccontextmanager
@@ -62,6 +61,12 @@ async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
             add_languages(settings.languages)
             prepare_workers(add_languages, settings.languages)
         arena = Arena(settings, closing)
+        if settings.is_queued:
+            from arena.models.turns import local_turns, share_turns
+
+            # The turns at models, in this event loop, hold across all machines.
+            share_turns(arena.limits.turns)
+            closing.callback(share_turns, local_turns)
         if settings.weights:
             await arena.scores.open()
         yield arena
@@ -73,152 +78,8 @@ def _close_workers() -> None:
         workers.close_workers()
 
 
-class Arena:
+class Arena(GroundRooms):
     """The rooms of this process."""
-
-    def __init__(self, settings: Settings, closing: AsyncExitStack) -> None:
-        self.settings = settings
-        self._closing = closing
-        """Closes opened rooms, the last first."""
-
-    @cached_property
-    def database(self) -> "Database":
-        """The database; it connects with its first transaction."""
-        from arena.store.database import Database
-
-        database = Database(self.settings.database)
-        self._closing.push_async_callback(database.close)
-        return database
-
-    @cached_property
-    def scores(self) -> "Scores":
-        """Scores and the leaderboard."""
-        from arena.scoring.scorecard import Weights
-        from arena.scoring.scores import Scores
-
-        weights = self.settings.weights
-        return Scores(self.database, Weights.from_settings(weights) if weights else None)
-
-    @cached_property
-    def boards(self) -> "Boards":
-        """Suites, the log of their boards, and what was archived."""
-        from arena.scoring.boards import Boards
-
-        return Boards(self.database)
-
-    @cached_property
-    def catalog(self) -> "LiveCatalog":
-        """The tests."""
-        from arena.catalog.live import LiveCatalog
-
-        return LiveCatalog(
-            self.settings.tests,
-            project=self.settings.project_tests,
-            home=self.settings.home / "benchmarks",
-            builtin=self.settings.has_builtin,
-            own_suite=self.settings.own_suite,
-        )
-
-    @cached_property
-    def audits(self) -> "Audits":
-        """Audits of the tests with null agents."""
-        from arena.catalog.audit import Audits
-
-        return Audits(self.resources)
-
-    @cached_property
-    def registry(self) -> "Registry":
-        """The agents."""
-        from arena.agents.registry import BUILTIN_DIRECTORY, Registry
-
-        builtin = BUILTIN_DIRECTORY if self.settings.has_builtin else None
-        return Registry(self.settings.agent_folders, builtin=builtin)
-
-    @cached_property
-    def content(self) -> "ContentStore":
-        """Content by CID: on this machine, and behind it the network if one is configured."""
-        from arena.content.store import LocalStore
-
-        settings = self.settings
-        local = LocalStore(
-            settings.content_folder,
-            quota_bytes=settings.content_quota_bytes,
-            min_free_bytes=settings.content_min_free_mib * MIB,
-        )
-        if not settings.kubo_url and not settings.ipfs_gateways:
-            return local
-        from arena.content.gateway import GatewayStore
-        from arena.content.tiered import TieredStore
-
-        seconds = settings.ipfs_timeout_seconds
-        gateways = [GatewayStore(url, timeout_seconds=seconds) for url in settings.ipfs_gateways]
-        sources = [self.kubo, *gateways] if self.kubo else gateways
-        store = TieredStore(local, sources, timeout_seconds=seconds)
-        self._closing.callback(store.close)
-        return store
-
-    @cached_property
-    def kubo(self) -> "KuboStore | None":
-        """The Kubo daemon, if one is configured: content is read from it and published to it."""
-        if self.settings.kubo_url is None:
-            return None
-        from arena.content.kubo import KuboStore
-
-        url = self.settings.kubo_url.get_secret_value()
-        kubo = KuboStore(url, timeout_seconds=self.settings.ipfs_timeout_seconds)
-        self._closing.callback(kubo.close)
-        return kubo
-
-    @cached_property
-    def sandbox(self) -> "SandboxProvider":
-        """Runs untrusted code. Nothing is started before the first submission."""
-        from arena.sandbox.providers import provider_named
-
-        options: dict[str, object] = {}
-        if self.settings.sandbox == "daytona":
-            key = self.settings.daytona_api_key
-            options["api_key"] = key.get_secret_value() if key else ""
-        sandbox = provider_named(self.settings.sandbox)(**options)
-        self._closing.push_async_callback(sandbox.close)
-        return sandbox
-
-    @cached_property
-    def judge(self) -> "ModelJudge":
-        """The models that judge."""
-        from arena.evaluation.judge.judge import ModelJudge
-
-        judge = ModelJudge(self.settings)
-        self._closing.push_async_callback(judge.aclose)
-        return judge
-
-    @cached_property
-    def resources(self) -> "Resources":
-        """The resources of judging."""
-        from arena.evaluation.resources import Resources
-        from arena.evaluation.sealed import SealedFolder
-
-        unseal = SealedFolder(self.settings.sealed_folder)
-        return Resources(sandbox=self.sandbox, judge=self._judged, unseal=unseal)
-
-    async def _judged(
-        self, standard: "JudgePrompt", submission: "Submission", purpose: str | None
-    ) -> "Verdict":
-        # The judge loads an HTTP library, so it is opened by the first standard that needs it.
-        return await self.judge.judge(standard, submission, purpose)
-
-    @cached_property
-    def evaluation(self) -> "Evaluator":
-        """Judging on request."""
-        from arena.evaluation.evaluator import Evaluator
-
-        return Evaluator(self.settings, self.resources, self.content)
-
-    @cached_property
-    def feed(self) -> "Feed":
-        """Notifies watchers of changes."""
-        from arena.feed import Feed
-
-        return Feed()
 
     @cached_property
     def runs(self) -> "RunReader":
@@ -226,6 +87,13 @@ class Arena:
         from arena.runs.records.reader import RunReader
 
         return RunReader(self.database)
+
+    @cached_property
+    def queue_reader(self) -> "QueueReader":
+        """Reads the state of the queue; only where workers execute runs."""
+        from arena.queue.records.reader import QueueReader
+
+        return QueueReader(self.database)
 
     @cached_property
     def watcher(self) -> "RunWatcher":
@@ -237,10 +105,13 @@ class Arena:
     @cached_property
     def sessions(self) -> "AgentSessions":
         """Sessions with agents, for runs and checks: they share each agent's limits."""
+        from arena.models.turns import local_turns
         from arena.runs.session import AgentSessions, Retries
 
         # A lambda: few tests have a simulated user, which loads an HTTP library.
-        return AgentSessions(Retries.of(self.settings), lambda script: self.users.play(script))
+        settings = self.settings
+        turns = self.limits.turns if settings.is_queued else local_turns
+        return AgentSessions(Retries.of(settings), lambda script: self.users.play(script), turns)
 
     @cached_property
     def users(self) -> "SimulatedUsers":
@@ -252,28 +123,70 @@ class Arena:
         return users
 
     @cached_property
-    def executor(self) -> "RunExecutor":
-        """Executes benchmark runs."""
+    def owner(self) -> "Owner":
+        """The current process as an executor of runs."""
+        from arena.runs.owner import Owner
+
+        owner = Owner(self.settings.home / "executors")
+        self._closing.callback(owner.close)
+        return owner
+
+    @cached_property
+    def engine(self) -> "Engine":
+        """Asks agents and judges their answers."""
         from arena.evaluation.resources import RUN
         from arena.runs.engine import Engine
-        from arena.runs.executor import RunExecutor
-        from arena.runs.owner import Owner
         from arena.runs.verdicts import Recorder
 
         settings = self.settings
-        owner = Owner(settings.home / "executors")
-        engine = Engine(
+        return Engine(
             database=self.database,
             feed=self.feed,
-            token=owner.token,
+            token=self.owner.token,
             sessions=self.sessions,
             resources=replace(self.resources, purpose=RUN),
             recorder=Recorder(store=self.content, sandbox=settings.sandbox),
             reviewers_needed=settings.reviewers_needed,
         )
-        executor = RunExecutor(engine, self.catalog, self.registry, owner, settings)
+
+    @cached_property
+    def executor(self) -> "RunExecutor":
+        """Creates benchmark runs and lets them be executed."""
+        from arena.runs.executor import RunExecutor
+
+        executor = RunExecutor(
+            self.engine, self.catalog, self.registry, self.dispatch, self.settings
+        )
         self._closing.push_async_callback(executor.close)
         return executor
+
+    @cached_property
+    def dispatch(self) -> "Dispatch":
+        """Who executes benchmark runs: this process, or workers."""
+        if self.settings.is_queued:
+            from arena.runs.queued import QueuedDispatch
+
+            return QueuedDispatch(self.database, self.queue, self.feed, self._prepare_run)
+        from arena.runs.dispatch import EmbeddedDispatch
+
+        return EmbeddedDispatch(self.engine, self.registry, self.owner)
+
+    async def _prepare_run(self, _run_id: "UUID") -> None:
+        await self.publish_sealed()
+
+    @cached_property
+    def queue(self) -> "JobQueue":
+        """The queue that workers take their work from; only if runs are queued."""
+        try:
+            from arena.queue.queue import JobQueue
+        except ModuleNotFoundError as error:
+            raise InfrastructureError(
+                f"ARENA_DISPATCH=queued: {error}; install it with: "
+                'pip install "agent-arena[distributed]"',
+                retryable=False,
+            ) from error
+
+        return JobQueue(self.settings.database, listens=self.settings.queue_listen)
 
     @cached_property
     def pushing(self) -> "Pushing":
@@ -298,6 +211,7 @@ class Arena:
             others={"evm": lambda: self.chain} if has_chain else {},
             refresh=self._refresh_chain if has_chain else None,
             sandbox=lambda: self.sandbox,
+            on_submitted=self._on_submitted,
         )
 
     @cached_property
@@ -341,6 +255,7 @@ class Arena:
             descriptions,
             self.feed,
             on_gone=self.outbox.reopen,
+            on_submitted=self._on_submitted,
         )
         return EvmLedger(settings, self.database, self.node, self.outbox, projection, descriptions)
 
@@ -372,28 +287,64 @@ class Arena:
         from arena.reviews.review import SubjectKind
         from arena.reviews.reviews import Reviews
 
+        make: Callable[..., Reviews] = Reviews
+        if self.settings.is_queued:
+            from arena.reviews.queued import QueuedReviews
+
+            make = partial(QueuedReviews, queue=self.queue)
         # Lambdas, so that listing reviews opens neither runs nor market.
         settlers: dict[SubjectKind, Settler] = {
             SubjectKind.RUN: lambda case, verdict: self.executor.settle(case, verdict),
             SubjectKind.TASK: lambda case, verdict: self.task_reviews.settle(case, verdict),
         }
-        return Reviews(
+        admissions: dict[SubjectKind, Admission] = {
+            SubjectKind.TASK: lambda review, name: self.task_reviews.admit(review, name)
+        }
+        return make(
             self.database,
             self.resources,
             settlers,
             feed=self.feed,
             sealed_for=self._sealed_for,
-            admissions={
-                SubjectKind.TASK: lambda review, name: self.task_reviews.admit(review, name)
-            },
+            admissions=admissions,
         )
 
-    def _sealed_for(self, review: "Review") -> "SealedFolder":
+    def _sealed_for(self, review: "Review") -> "SealedFolder | SharedSealed":
         """The private parts that a review may use: its verdict shows hidden cases to its team."""
         # A team with a token chooses the standard of its task; the tests of a run are the server's.
-        from arena.evaluation.sealed import SealedFolder
         from arena.reviews.review import SubjectKind
 
-        folder = SealedFolder(self.settings.sealed_folder)
-        is_of_a_team = self.settings.tokens and review.subject.kind is SubjectKind.TASK
-        return folder.of_team(review.team_id) if is_of_a_team else folder
+        if review.subject.kind is not SubjectKind.TASK:
+            return self.sealed
+        return self._sealed_of(review.team_id)
+
+    def _sealed_of(self, team_id: str) -> "SealedFolder | SharedSealed":
+        """The private parts for tasks of a team."""
+        # A worker has no tokens, so it cannot know whether the server has: only the team of those
+        # who need none may use the server's own parts.
+        is_open = team_id == DEFAULT_TEAM or not self.settings.is_queued
+        is_own = is_open and not self.settings.tokens
+        return self.sealed if is_own else self.sealed.of_team(team_id)
+
+    def _resources_for(self, team_id: str) -> "Resources":
+        return replace(self.resources, unseal=self._sealed_of(team_id))
+
+    @cached_property
+    def jobs(self) -> "Jobs":
+        """The queue and what workers do besides runs; only with `settings.is_queued`."""
+        from arena.jobs import Jobs, Rooms
+
+        rooms = Rooms(
+            market=lambda: self.market,
+            reviews=lambda: self.reviews,
+            task_reviews=lambda: self.task_reviews,
+            scores=lambda: self.scores,
+            resources=self._resources_for,
+        )
+        return Jobs(self.settings, self.database, self.queue, rooms)
+
+    @property
+    def _on_submitted(self) -> "OnSubmitted | None":
+        if not self.settings.is_queued:
+            return None
+        return lambda connection, task: self.jobs.judging.add(connection, task)

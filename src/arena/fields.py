@@ -35,6 +35,10 @@ MAX_TEST_ID = 120
 """Of a test, or of a row of a data set: `id[row]`."""
 """Of the ids of agents, teams and parties, of categories and tags: the length of their columns."""
 MAX_VERSION_LENGTH = 20
+MAX_LABEL_LENGTH = 63
+LABEL_PATTERN = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
+"""Of the label of a worker, which may be the name of its machine."""
+LABEL_WORDS = "lower-case letters, digits, '.' and '-', beginning and ending with a letter or digit"
 MAX_VOTES = 25
 """Of a judge on one submission."""
 MAX_REVIEWERS = 25

@@ -1,4 +1,4 @@
-"""Settings of what is outside Arena: simulated users, budgets, pushes, content, the chain."""
+"""Settings of what is outside Arena: the queue, simulated users, pushes, content, the chain."""
 
 import re
 from typing import Literal
@@ -13,6 +13,12 @@ from arena.team import DEFAULT_TEAM
 class NetworkSettings(BaseModel):
     """Part of `Settings`, which has the rules for reading them."""
 
+    dispatch: Literal["embedded", "queued"] = "embedded"
+    """Who executes runs: this process, or workers that share them through PostgreSQL (`queued`,
+    needs a PostgreSQL database and the extra `distributed`)."""
+    queue_listen: bool = True
+    """Whether workers are notified of new work. False polls once a second: for a connection pooler
+    that does not pass notifications on."""
     user_base_url: str | None = None
     """OpenAI-compatible endpoint of the model that plays simulated users."""
     user_api_key: SecretStr | None = None
@@ -79,6 +85,11 @@ class NetworkSettings(BaseModel):
     """The highest fee per unit of gas that is paid; above it nothing is sent."""
     chain_wait_seconds: float = Field(default=60, ge=0, le=3600)
     """How long a move waits until it is final; then its receipt is pending."""
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether workers execute runs, here or on other machines."""
+        return self.dispatch == "queued"
 
     @field_validator("ipfs_gateways", "chain_keys", mode="before")
     @classmethod

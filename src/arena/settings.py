@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 
 from arena.errors import InvalidInput, nearest
 from arena.fields import MAX_NAME_LENGTH, MAX_REVIEWERS, MAX_VOTES
@@ -190,10 +190,13 @@ class Settings(NetworkSettings):
 
     @field_validator("database_url")
     @classmethod
-    def _check_database(cls, url: SecretStr | None) -> SecretStr | None:
+    def _check_database(cls, url: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
         scheme = url.get_secret_value().partition("://")[0] if url else "sqlite"
-        if scheme.partition("+")[0] not in ("postgresql", "postgres", "sqlite"):
+        kind = scheme.partition("+")[0]
+        if kind not in ("postgresql", "postgres", "sqlite"):
             raise ValueError("must begin with postgresql:// or sqlite://")
+        if kind == "sqlite" and info.data.get("dispatch") == "queued":
+            raise ValueError("must be a PostgreSQL address with ARENA_DISPATCH=queued")
         return url
 
     @field_validator("weights")

@@ -90,6 +90,7 @@ NEWER = {
     ("runs", "reexecute"),
     ("tests", "from-result"),
     ("tests", "from-execution"),
+    ("workers",),
 }
 """Commands and groups of commands that 0.1 did not have."""
 

@@ -8,7 +8,13 @@ from typing import Annotated, ClassVar
 from pydantic import ConfigDict, Field
 
 from arena.agents.spec import ConnectorSpec, Traces
-from arena.fields import MAX_NAME_LENGTH, MAX_VERSION_LENGTH, STRICT
+from arena.fields import (
+    LABEL_PATTERN,
+    MAX_LABEL_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_VERSION_LENGTH,
+    STRICT,
+)
 from arena.models.step import Step
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
@@ -56,6 +62,10 @@ class AgentKeys:
     limits: AgentLimits = field(default_factory=AgentLimits)
     traces: Traces = None
     """How its OpenTelemetry spans are received; null if they are not."""
+    placement: Annotated[str, Field(max_length=MAX_LABEL_LENGTH, pattern=LABEL_PATTERN)] | None = (
+        None
+    )
+    """The label of the workers that can ask it; null: decided by its connector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

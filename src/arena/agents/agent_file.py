@@ -25,12 +25,14 @@ from arena.documents.problem import FileProblem, GivenUp, KeyPath, Place, Proble
 from arena.documents.validation import Fault, faults_of, type_name
 from arena.documents.yaml_reader import Node, YamlReader
 from arena.errors import nearest
+from arena.fields import LABEL_PATTERN, LABEL_WORDS
 
 MAX_FILE_BYTES = 64 * 1024
 PATTERNS = {
     ID_PATTERN: "lower-case letters, digits and hyphens, beginning with a letter or digit",
     VERSION_PATTERN: "a semantic version such as 1.0.0",
     LINE_PATTERN: "one line",
+    LABEL_PATTERN: LABEL_WORDS,
 }
 _ID_LINE = re.compile(rb"""^id:\s*["']?([\w-]+)""", re.MULTILINE)
 """Finds the agent's id even in a file that is not valid YAML."""

@@ -23,8 +23,11 @@ from arena.operations.pushes import PUSH_PATH
 from arena.settings import MIB, Settings
 
 
-def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
-    """Create the app. With `serves` it also reloads files and resumes interrupted runs."""
+def create_app(settings: Settings, *, serves: bool = False, workers: int = 0) -> FastAPI:
+    """Create the app. With `serves` it also reloads files and resumes interrupted runs.
+
+    If runs are queued, it executes up to `workers` shards at once itself.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
@@ -36,6 +39,12 @@ def create_app(settings: Settings, *, serves: bool = False) -> FastAPI:
                 await closing.enter_async_context(opened.catalog.watching())
                 await closing.enter_async_context(opened.executor.resuming())
                 await closing.enter_async_context(opened.reviews.settling())
+                if settings.is_queued and workers:
+                    # Imported here: only queued runs need it, and what the extra installs.
+                    from arena.worker import WorkerOptions, working
+
+                    options = WorkerOptions(shards=workers, questions=5 * workers)
+                    await closing.enter_async_context(working(opened, options))
                 if settings.has_chain:
                     await closing.enter_async_context(opened.chain.following())
             yield

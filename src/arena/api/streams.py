@@ -1,6 +1,7 @@
 """Event streams: server-sent events, how many at once, and their end when the server stops."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -11,8 +12,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter
 
 from arena.api.problems import Refused
+from arena.errors import InfrastructureError
 from arena.feed import OncePerState
 from arena.operations.operation import Events
+
+log = logging.getLogger(__name__)
 
 EVENT_STREAM = "text/event-stream"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -63,10 +67,14 @@ class Streams:
             self._by_team[team] -= 1
 
     async def _texts(self, events: Events) -> AsyncGenerator[str]:
-        async with aclosing(events):
-            async for event in events:
-                head = "" if event.id is None else f"id: {event.id}\n"
-                yield f"{head}event: {event.name}\ndata: {self._data(event.data)}\n\n"
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    head = "" if event.id is None else f"id: {event.id}\n"
+                    yield f"{head}event: {event.name}\ndata: {self._data(event.data)}\n\n"
+        except InfrastructureError as error:
+            # The status is sent already: a stream without its last event tells the watcher.
+            log.warning("an event stream has ended: %s", error.message)
 
     async def _with_comments(self, texts: AsyncGenerator[str]) -> AsyncGenerator[str]:
         coming = self._next(texts)

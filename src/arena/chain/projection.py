@@ -17,6 +17,7 @@ from arena.errors import ArenaError
 from arena.feed import Feed
 from arena.market.call import EventKind
 from arena.market.records.mirror import store_description
+from arena.market.records.projecting import OnSubmitted
 from arena.settings import Settings
 from arena.store.database import Database, shielded
 
@@ -34,6 +35,7 @@ class ChainProjection:
         feed: Feed,
         *,
         on_gone: OnGone,
+        on_submitted: OnSubmitted | None = None,
     ) -> None:
         self.keys = keys
         self.parties = Parties(database, settings.chain_team, keys)
@@ -43,6 +45,7 @@ class ChainProjection:
         self._descriptions = descriptions
         self._feed = feed
         self._on_gone = on_gone
+        self._on_submitted = on_submitted
         self._readers: dict[str, ChainReader] | None = None
         self.problem: str | None = None
         """Why the tables may be behind the chain; None if they are not."""
@@ -120,6 +123,7 @@ class ChainProjection:
                     ReaderOptions(
                         confirmations=self._settings.chain_confirmations,
                         from_block=self._settings.chain_from_block,
+                        on_submitted=self._on_submitted,
                     ),
                 )
                 for one in contracts

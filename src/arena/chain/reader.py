@@ -22,6 +22,7 @@ from arena.chain.replay import Place
 from arena.errors import ArenaError
 from arena.feed import Feed
 from arena.market.records.book import lock_book
+from arena.market.records.projecting import OnSubmitted
 from arena.store.database import Database, shielded
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class ReaderOptions:
     """Blocks that an event needs to be read, its own included."""
     from_block: int = 0
     """Where to begin."""
+    on_submitted: OnSubmitted | None = None
 
 
 class ChainReader:
@@ -150,7 +152,9 @@ class ChainReader:
             await lock_book(connection, self._place.team_id)
             if await records.read_cursor(connection, self._place) != before:
                 return  # another process has read these blocks
-            problems = await records.add_contract_events(connection, self._place, events, names)
+            problems = await records.add_contract_events(
+                connection, self._place, events, names, self._options.on_submitted
+            )
             await records.store_cursor(connection, self._place, after)
         for problem in problems:
             log.warning("%s: this task is not shown", problem)

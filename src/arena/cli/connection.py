@@ -92,9 +92,11 @@ def resume_hint(
         yield
     except BaseException:  # above all Ctrl-C
         team = ["--team", options.team] if options.team else []
-        if settings.server:
-            message = "no longer watching; the server continues the run; see"
-            command = ["arena", "--server", settings.server, *team, "runs", "show", str(run_id)]
+        if settings.server or settings.is_queued:
+            who = "the server continues" if settings.server else "workers continue"
+            message = f"no longer watching; {who} the run; see"
+            server = ["--server", settings.server] if settings.server else []
+            command = ["arena", *server, *team, "runs", "show", str(run_id)]
         else:
             message = "interrupted; continue with"
             folders = [word for folder in agents or () for word in ("--agents", str(folder))]

@@ -13,7 +13,8 @@ from arena.cli.connection import open_operations, settings_of, wait_for
 from arena.client.executing import unless_stopped
 from arena.errors import ArenaError, InvalidInput
 from arena.market.call import EventKind
-from arena.market.judging import AT_ONCE, JudgeFlow, JudgeMarket, LocalMarket
+from arena.market.judge_market import JudgeMarket, LocalMarket
+from arena.market.judging import AT_ONCE, JudgeFlow
 from arena.operations.operations import Operations
 from arena.settings import Settings
 

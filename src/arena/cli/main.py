@@ -41,6 +41,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("arena.cli.start", "Let an agent find tasks, do them and earn."),
     "judge": ("arena.cli.judge", "Judge submitted tasks; measure the models that judge."),
     "chain": ("arena.cli.chain", "The market on a chain: node, contract, keys."),
+    "worker": ("arena.cli.worker", "Take work from the queue: runs on many machines."),
+    "workers": ("arena.cli.workers", "Show workers, the queue, and what is stuck."),
     "serve": ("arena.cli.serve", "Serve the API on port 5109."),
 }
 """Each command's module (its `app`) and the line that `--help` shows."""

@@ -38,6 +38,9 @@ STYLES = {
     "paid": "green",
     "refunded": "yellow",
     "expired": "red",
+    "working": "cyan",
+    "stopping": "yellow",
+    "silent": "red",
 }
 
 

@@ -2,13 +2,12 @@
 
 import shlex
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
-from rich.console import Console
 
 from arena.catalog.test import CatalogState
 from arena.cli import output
@@ -16,6 +15,7 @@ from arena.cli.baseline_run import BaselineRunOperations, NamedBaseline, find_ba
 from arena.cli.budget import AllowUnknownPrices, MaxCost, MaxMinutes, MaxTokens, limits_of
 from arena.cli.connection import open_operations, resume_hint, settings_of, wait_for
 from arena.cli.ending import EndedRunOperations, ending
+from arena.cli.following import follow
 from arena.cli.gate import Gates
 from arena.cli.options import (
     AgentName,
@@ -37,7 +37,6 @@ from arena.errors import CallerError, InvalidInput
 from arena.fields import split_agent
 from arena.operations.runs import RunCreated, RunOperations
 from arena.operations.tests import TestOperations
-from arena.runs.run import Progress
 from arena.settings import Settings
 
 app = commands()
@@ -130,7 +129,7 @@ def run(
                 _announce(created)
                 await arena.execute_run(created.run_id, wait=False)
                 title = f"{created.agent_id} {created.version}"
-                await follow(arena, created.run_id, title, is_quiet=as_json)
+                await follow(arena, settings, created.run_id, title, is_quiet=as_json)
                 return await end.show(arena, created.run_id, baseline_id)
 
     raise typer.Exit(wait_for(finished()))
@@ -176,38 +175,4 @@ def _refuse_problems(catalog: CatalogState, paths: Sequence[Path], gates: Gates)
                 f"{problem.file} has problems, so its tests would not count for "
                 f"{gates.options[0].partition(' ')[0]}; "
                 f"see them with: {shlex.join(['arena', 'tests', 'lint', *map(str, paths)])}"
-            )
-
-
-async def follow(arena: RunOperations, run_id: UUID, title: str, *, is_quiet: bool = False) -> None:
-    """Show a run's progress until it has ended."""
-    events = arena.watch(run_id)
-    if is_quiet or not sys.stderr.isatty():
-        async for _ in events:
-            pass
-        return
-    await _show_bar(events, title)
-
-
-async def _show_bar(events: AsyncIterator[Progress], title: str) -> None:
-    # Imported here: only a terminal needs it, and loading it takes as long as printing a table.
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("[green]{task.fields[passed]} passed[/] [red]{task.fields[failed]} failed[/]"),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=None, passed=0, failed=0)
-        async for now in events:
-            bar.update(
-                task,
-                total=now.total,
-                completed=now.completed,
-                passed=now.passed,
-                failed=now.failed,
             )

@@ -19,6 +19,7 @@ from arena.cli.connection import (
     wait_for,
 )
 from arena.cli.ending import EndedRunOperations, ending, export_run
+from arena.cli.following import follow
 from arena.cli.gate import Gates, exit_code
 from arena.cli.options import (
     AgentsPath,
@@ -34,7 +35,6 @@ from arena.cli.options import (
     commands,
 )
 from arena.cli.result_report import print_results
-from arena.cli.run import follow
 from arena.cli.run_name import RunName, find_run
 from arena.cli.run_report import (
     PROVENANCES,
@@ -191,7 +191,7 @@ def resume(
             # Before the hint: if resuming is refused, there is nothing to continue later.
             await arena.resume_run(run_id, wait=False, **budget)
             with resume_hint(context, settings, run_id, agents):
-                await follow(arena, run_id, f"run {run_id}", is_quiet=as_json)
+                await follow(arena, settings, run_id, f"run {run_id}", is_quiet=as_json)
                 return await end.show(arena, run_id, baseline_id)
 
     raise typer.Exit(wait_for(resumed(settings_of(context, agents=agents))))
@@ -291,7 +291,8 @@ def reexecute(
         async with open_operations(settings, PushedRunOperations) as arena:
             started = await arena.reexecute_run(await find_run(arena, run), wait=False)
             with resume_hint(context, settings, started.run_id, agents):
-                await follow(arena, started.run_id, f"run {started.run_id}", is_quiet=as_json)
+                title = f"run {started.run_id}"
+                await follow(arena, settings, started.run_id, title, is_quiet=as_json)
             agreement = await arena.agreement(started.run_id)
             ended = (await arena.run(started.run_id, limit=1)).run
             if as_json:

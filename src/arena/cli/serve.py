@@ -26,12 +26,14 @@ from arena.api.problems import problem
 from arena.api.streams import Streams
 from arena.cli.connection import settings_of, wait_for
 from arena.cli.options import AgentsPath, TestsPath, commands
-from arena.errors import InfrastructureError
+from arena.errors import InfrastructureError, InvalidInput
 from arena.scoring.scorecard import Weights
 from arena.settings import Settings
 
 app = commands()
 
+SHARDS = 4
+"""Shards that a server of queued runs executes at once, unless another number is given."""
 SHUTDOWN_SECONDS = 2
 """How long open requests may take to finish when the server stops."""
 
@@ -51,9 +53,20 @@ def serve(
     ] = None,
     tests: TestsPath = None,
     agents: AgentsPath = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=256,
+            metavar="N",
+            help=f"If runs are queued: shards to execute here ({SHARDS}; 0: only serve).",
+        ),
+    ] = None,
 ) -> None:
     """Serve the API until interrupted."""
     settings = settings_of(context, tests, agents)
+    if workers is not None and not settings.is_queued:
+        raise InvalidInput("--workers is for queued runs: set ARENA_DISPATCH=queued")
     if host is not None:
         settings = settings.model_copy(update={"host": host})
     if port is not None:
@@ -67,9 +80,13 @@ def serve(
     logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
     # It logs every address, and that of a Kubo daemon may hold a key.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    # It logs every job; the worker logs its shards itself.
+    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
+    # It repeats every failed attempt while the database is away.
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     # Before the database is opened and migrated: a port in use must stop the start at once.
     with listen(settings.host, settings.port) as listener:
-        wait_for(_serve(settings, listener))
+        wait_for(_serve(settings, listener, SHARDS if workers is None else workers))
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -82,10 +99,10 @@ def listen(host: str, port: int) -> socket.socket:
         raise InfrastructureError(f"{message}; choose another with --port") from error
 
 
-async def _serve(settings: Settings, listener: socket.socket) -> None:
+async def _serve(settings: Settings, listener: socket.socket, workers: int) -> None:
     """Open Arena, serve until a signal arrives, and close it."""
     raise_descriptor_limit()
-    app = create_app(settings, serves=True)
+    app = create_app(settings, serves=True, workers=workers)
     server = _Server(
         uvicorn.Config(
             _without_tracebacks(app),

@@ -6,13 +6,15 @@ from typing import Annotated, cast
 
 import typer
 
+from arena.assembly import open_arena
 from arena.cli import output
-from arena.cli.connection import settings_of
+from arena.cli.connection import settings_of, wait_for
 from arena.cli.files import create_file, read_json_file
 from arena.cli.options import Json, commands
 from arena.content.store import MAX_BYTES
-from arena.errors import InvalidInput
+from arena.errors import InfrastructureError, InvalidInput
 from arena.evaluation.sealed import SealedFolder, commitment_of, seal, seal_name, write_private_part
+from arena.settings import Settings
 
 app = commands("Standards.")
 
@@ -61,7 +63,8 @@ def seal_standard(
     to = to or _beside(file)
     document, openings = seal(read_json_file(file, max_bytes=MAX_BYTES), public=public)
     commitments = [commitment_of(opening) for opening in openings]
-    home = SealedFolder(settings_of(context).sealed_folder)
+    settings = settings_of(context)
+    home = SealedFolder(settings.sealed_folder)
     is_at_home = private is None
     if private is None:
         home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,6 +78,8 @@ def seal_standard(
         # It is useless without its public part, and would block a second attempt.
         private.unlink()
         raise
+    if is_at_home and settings.is_queued:
+        wait_for(_publish(settings))
     summary = {
         "public": str(to),
         "private": str(private),
@@ -90,6 +95,19 @@ def seal_standard(
     output.line(f"{private}: the hidden cases; keep it secret until the verdict")
     if not is_at_home:
         output.line(f"the judge must put it at {home.path(commitments)}")
+
+
+async def _publish(settings: Settings) -> None:
+    """Let the workers use the new private part."""
+    async with open_arena(settings) as arena:
+        try:
+            await arena.publish_sealed()
+        except InfrastructureError as error:
+            typer.echo(
+                f"{error.message}; the workers cannot use the hidden cases yet: they can as soon "
+                "as a run is started here",
+                err=True,
+            )
 
 
 def _beside(file: str) -> Path:

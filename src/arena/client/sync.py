@@ -140,6 +140,8 @@ class SyncClient:
     teams = _blocking(Client.teams)
     team_events = _streaming(Client.team_events)
     watch_team = _iterating(Client.watch_team)
+    workers = _blocking(Client.workers)
+    metrics = _blocking(Client.metrics)
     list_tests = _blocking(Client.list_tests)
     tests = _blocking(Client.tests)
     test = _blocking(Client.test)

@@ -7,6 +7,8 @@ equal values into equal bytes.
 
 A *source* is where content can be read: the folder, a Kubo daemon (`kubo.py`) or a gateway
 (`gateway.py`), both over HTTP with limits (`network.py`). `tiered.py` looks for what the folder
-does not have in the other sources. `ports.py` is what other rooms use. May import `arena.errors`,
-`arena.files`, `arena.text`, `arena.clock`, `arena.team` and `arena.pools`.
+does not have in the other sources. If several machines work on one database, `shared.py` keeps all
+content in a table (`table.py`) as well. `ports.py` is what other rooms use. May import
+`arena.errors`, `arena.files`, `arena.text`, `arena.clock`, `arena.team`, `arena.pools` and
+`arena.postgres`.
 """

@@ -12,10 +12,10 @@ to keep.
 """
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self, TypeVar
 
 from arena import clock
 from arena.content.cid import Cid, parse_cid
@@ -30,6 +30,16 @@ MAX_BLOCK_BYTES = 2 * 1024**2
 """The largest block that IPFS tools exchange."""
 ABANDONED_SECONDS = 3600
 """No write takes an hour: the writer of an older partial file has died."""
+
+T = TypeVar("T", bound=Sequence[str])
+
+
+class ContentSink(Protocol):
+    """Takes content: a folder, a table. Calls block."""
+
+    def put(self, data: bytes, *, profile: Profile = V1) -> str:
+        """Store `data` and return its CID."""
+        ...
 
 
 class LocalStore:
@@ -57,6 +67,18 @@ class LocalStore:
     def local(self) -> Self:
         """What is stored on this machine: everything."""
         return self
+
+    @property
+    def in_folder(self) -> "LocalStore":
+        """What is in the folder, for other processes of this machine: everything."""
+        return self
+
+    def share(self, cids: Iterable[str]) -> None:
+        """Make contents of the folder readable on all machines: there is only this one."""
+
+    def keep(self, write: Callable[[ContentSink], T]) -> T:
+        """Let `write` store contents; returns what it returns, their CIDs."""
+        return write(self)
 
     def put(self, data: bytes, *, profile: Profile = V1) -> str:
         """Store `data` and return its CID; when this returns, it is on the disk."""
@@ -97,6 +119,10 @@ class LocalStore:
             with _disk():
                 self._quota.charge(len(block))
         self._write(path, block)
+
+    def copy_block(self, cid: Cid, block: bytes) -> None:
+        """Store a verified block that was put, and counted for its team, on another machine."""
+        self._write(self._path(cid), block)
 
     def read_block(self, cid: Cid) -> bytes:
         """One block, verified."""

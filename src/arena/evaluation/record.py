@@ -20,6 +20,7 @@ from arena import __version__, clock
 from arena.content.canonical import canonical, read_canonical
 from arena.content.errors import NotCanonical
 from arena.content.ports import ContentSource, ContentStore
+from arena.content.store import ContentSink
 from arena.errors import InvalidInput
 from arena.evaluation.resources import NotJudged
 from arena.evaluation.submission import submission_bytes
@@ -79,6 +80,29 @@ def keep_record(
     several CIDs, and a record should use the one that others know. Writes to disk: on an event loop
     use `store_record`.
     """
+    keep = partial(
+        _keep,
+        standard,
+        submission,
+        verdict,
+        sandbox=sandbox,
+        made_at=made_at,
+        submission_cid=submission_cid,
+    )
+    return store.local.keep(keep)[-1]
+
+
+def _keep(
+    standard: Mapping[str, object] | str,
+    submission: Submission,
+    verdict: Verdict,
+    store: ContentSink,
+    *,
+    sandbox: str,
+    made_at: datetime | None = None,
+    submission_cid: str | None,
+) -> tuple[str, str, str]:
+    """Store a record and what it refers to; returns the CIDs, that of the record last."""
     if not isinstance(standard, str):
         standard = store.put(canonical(dict(standard)))
     record = Record(
@@ -95,7 +119,7 @@ def keep_record(
             sandbox=sandbox,
         ),
     )
-    return store.put(write_record(record))
+    return record.standard_cid, record.submission_cid, store.put(write_record(record))
 
 
 def _stored(submission: Submission) -> bytes:
@@ -114,27 +138,26 @@ async def store_record(
     submission_cid: str | None = None,
 ) -> str:
     """`keep_record` in a thread, or, for a long verdict or standard, in a worker process."""
+    local = store.local
     keep = partial(
-        keep_record,
-        store.local,  # a worker process needs nothing of the network
-        standard,
-        submission,
-        verdict,
-        sandbox=sandbox,
-        submission_cid=submission_cid,
+        _keep, standard, submission, verdict, sandbox=sandbox, submission_cid=submission_cid
     )
     count = sum(map(len, (verdict.findings, verdict.openings, verdict.parts)))
     amount = FINDING_EFFORT * count + effort(standard, submission.output, limit=SMALL_EFFORT)
     if submission.files is not None:
         amount += sum(len(file.content) for file in submission.files.files.values())
     if amount <= SMALL_EFFORT:
-        return await WRITES.run(keep)
+        return (await WRITES.run(local.keep, keep))[-1]
     try:
-        return await heavy(keep)
+        # A worker process uses neither the network nor the database.
+        cids = await heavy(keep, local.in_folder)
     except TooMuchWork as error:
         raise NotJudged(
             f"the record cannot be written: making it {error}", retryable=False
         ) from None
+    if local.in_folder is not local:
+        await WRITES.run(local.share, cids)
+    return cids[-1]
 
 
 def write_record(record: Record) -> bytes:

@@ -7,12 +7,14 @@ commitments.
 """
 
 import hashlib
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -27,6 +29,10 @@ DOMAIN = b"arena.sealed-case/1\0"
 # Without a salt, a case with few possible inputs could be found by trying them all.
 SALT_BYTES = 32
 MAX_PRIVATE_BYTES = 64 * 1024**2
+NAME = re.compile(r"[0-9a-f]{64}\Z")
+"""How a private part is named: by `seal_name`."""
+TEAM = "team-"
+"""How the name of a team's folder begins."""
 HIDDEN = "hidden"
 """The key that marks a case to be sealed."""
 
@@ -147,6 +153,22 @@ def read_private_document(document: Document) -> tuple[Opening, ...]:
     return read_private_part(canonical(document))
 
 
+def read_private_file(path: Path) -> bytes:
+    """The bytes of a private part; `FileNotFoundError` if there is none."""
+    with _reading(path), path.open("rb") as file:
+        return file.read(MAX_PRIVATE_BYTES)
+
+
+@contextmanager
+def _reading(path: Path) -> Generator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise InfrastructureError(f"{path} cannot be read: {error.strerror}") from None
+
+
 class SealedFolder:
     """The private parts on this machine, each in a file named by its commitments."""
 
@@ -155,7 +177,19 @@ class SealedFolder:
 
     def of_team(self, team_id: str) -> "SealedFolder":
         """Those of one team, which other teams cannot unseal."""
-        return SealedFolder(self.folder / f"team-{quote(team_id, safe='')}")
+        return SealedFolder(self.folder / f"{TEAM}{quote(team_id, safe='')}")
+
+    def teams(self) -> list[tuple[str, "SealedFolder"]]:
+        """Every team that has a folder here, with it."""
+        with _reading(self.folder):
+            folders = sorted(path for path in self.folder.glob(f"{TEAM}*") if path.is_dir())
+        names = (unquote(folder.name.removeprefix(TEAM)) for folder in folders)
+        return [(name, self.of_team(name)) for name in names if name]
+
+    def parts(self) -> list[Path]:
+        """The files here that are named like private parts."""
+        with _reading(self.folder):
+            return sorted(path for path in self.folder.glob("*.json") if NAME.match(path.stem))
 
     def path(self, commitments: Sequence[str]) -> Path:
         """The file of the private part for these commitments, whether it exists or not."""
@@ -165,11 +199,8 @@ class SealedFolder:
         """The openings; None if they are not here."""
         path = self.path(commitments)
         try:
-            with path.open("rb") as file:
-                return read_private_part(file.read(MAX_PRIVATE_BYTES))
+            return read_private_part(read_private_file(path))
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise InfrastructureError(f"{path} cannot be read: {error.strerror}") from None
         except InvalidInput as error:
             raise InfrastructureError(f"{path}: {error.message}", retryable=False) from None

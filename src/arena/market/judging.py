@@ -1,7 +1,8 @@
 """Judges paid tasks: one flow for test cases, models and people.
 
-    JudgeFlow.step    several at once: claim, evaluate, keep the record, give the verdict
-        ReviewNeeded  people must answer a checklist first: a review is opened (`reviewing.py`)
+    JudgeFlow.step        what waits, several at once: claim, evaluate, keep the record, verdict
+    JudgeFlow.judge_next  only the one whose turn it is: what a job of the queue does
+        ReviewNeeded      people must answer a checklist first: a review is opened (`reviewing.py`)
 
 The flow keeps no state that could be lost. A task is judged while it is submitted and its window is
 open, and the market accepts only one verdict: a killed judge's claims expire and its tasks are
@@ -15,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Protocol
 from uuid import uuid4
 
 from arena.backoff import backoff_seconds
@@ -23,18 +23,14 @@ from arena.errors import ArenaError, Conflict, Forbidden, InfrastructureError
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_document
 from arena.evaluation.resources import Resources, ReviewNeeded, purpose_of_task
-from arena.market.call import Receipt
-from arena.market.checks import MAX_PAGE
 from arena.market.contents import Contents
 from arena.market.errors import AlreadyClaimed
+from arena.market.judge_market import JudgeMarket
 from arena.market.judge_queue import JudgeQueue, Party, newcomers, parties, to_give_up
-from arena.market.market import Market
 from arena.market.records.claims import CLAIM_SECONDS
-from arena.market.reviewing import TaskReviews
-from arena.market.task import Task, TaskFilter, TaskState
-from arena.market.verdicts import keep_verdict, read_submitted, verdict_call
-from arena.reviews.review import Review, ReviewStatus
-from arena.reviews.reviews import Reviews
+from arena.market.task import Task
+from arena.market.verdicts import keep_verdict, read_submitted
+from arena.reviews.review import ReviewStatus
 from arena.team import working_for
 
 AT_ONCE = 4
@@ -46,40 +42,9 @@ CLAIMED_WAIT_SECONDS = 1.0
 RENEW_SECONDS = CLAIM_SECONDS / 3
 REFRESH_SECONDS = 2.0
 """How often new submissions are looked for while others are judged."""
+MIN_MIND_SECONDS = 0.1
 RELEASE_SECONDS = 2.0
 """How long ending a claim may take; otherwise it expires."""
-
-
-class JudgeMarket(Protocol):
-    """The market as a judge uses it: in this process or on a server."""
-
-    async def close_due(self) -> Sequence[Receipt]:
-        """Close the tasks whose time has run out."""
-        ...
-
-    async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
-        """The time that decides about windows, and every task waiting for this judge."""
-        ...
-
-    async def claim(self, task: Task, token: str, *, by: str) -> None:
-        """Claim the task, or renew the claim; `AlreadyClaimed` if another process has it."""
-        ...
-
-    async def release(self, task: Task, token: str) -> None:
-        """End the claim."""
-        ...
-
-    async def fetch(self, cid: str) -> None:
-        """Copy verified content to the judge's store."""
-        ...
-
-    async def give(self, task: Task, score: int, reason: str, *, by: str, claim: str) -> Receipt:
-        """Give the verdict whose record has the CID `reason`, and publish the record."""
-        ...
-
-    async def open_review(self, task: Task, *, by: str) -> Review:
-        """Open a review of the task's checklists, or return the existing one."""
-        ...
 
 
 @dataclass(slots=True)
@@ -88,6 +53,8 @@ class _Postponed:
 
     failures: dict[int, int] = field(default_factory=dict[int, int])
     until: dict[int, datetime] = field(default_factory=dict[int, datetime])
+    for_people: set[int] = field(default_factory=set[int])
+    """Those that wait for people: the last answer gives the verdict."""
 
     def add(self, task_id: int, now: datetime) -> None:
         self.failures[task_id] = self.failures.get(task_id, 0) + 1
@@ -144,7 +111,11 @@ class JudgeFlow:
         """What can be started, by agent and poster; the next of each is the last of its list."""
         self.claimed_elsewhere: Sequence[Task] = ()
         """The tasks that other processes of this judge work on."""
+        self.retry_seconds: float | None = None
+        """When the first task that could not be judged may be tried again; None: there is none."""
         self._refresh_at = 0.0
+        self._choosing = asyncio.Lock()
+        self._minding: asyncio.Task[None] | None = None
 
     async def step(self) -> int:
         """Judge until no task is left that can be judged now; returns how many were judged."""
@@ -162,28 +133,81 @@ class JudgeFlow:
         finally:
             await self._end(list(self._work.values()))
 
+    async def judge_next(self) -> bool:
+        """Judge the task whose turn it is, or the next if it cannot be; False if none can be.
+
+        May be called several times at once, up to `at_once`; not together with `step`.
+        """
+        while True:
+            async with self._choosing:
+                work = await self._begin_next()
+            if work is None:
+                return False
+            if self._minding is None:
+                self._minding = asyncio.create_task(self._mind())
+            try:
+                await asyncio.wait({work.doing})
+            finally:
+                await self._end([work])
+                if not self._work and self._minding:
+                    self._minding.cancel()
+                    self._minding = None
+            if not work.doing.cancelled() and work.doing.result():
+                return True
+
+    async def _begin_next(self) -> _Work | None:
+        """Begin the next task; a new list decides that there is none."""
+        is_new = monotonic() >= self._refresh_at
+        if is_new:
+            await self._refresh()
+        work = self._begin_one()
+        if work is None and not is_new:
+            await self._refresh()
+            work = self._begin_one()
+        return work
+
+    async def _mind(self) -> None:
+        """While tasks are judged here: make room for newcomers."""
+        while True:
+            await asyncio.sleep(max(MIN_MIND_SECONDS, self._refresh_at - monotonic()))
+            async with self._choosing:
+                if self._work:
+                    await self._refresh_or_wait()
+                    await self._make_room()
+
     async def _begin_all(self) -> None:
         """Begin as many tasks as there are places for."""
-        if monotonic() >= self._refresh_at:
-            try:
-                await self._refresh()
-            except InfrastructureError:
-                if not self._work:
-                    raise
-                # What is being judged goes on: the server may be back before it is finished.
-                self._refresh_at = monotonic() + REFRESH_SECONDS
+        await self._refresh_or_wait()
         await self._make_room()
         while len(self._work) < self._at_once:
-            task = self._queue.choose(self._heads(), self._in_work())
-            if task is None:
+            if self._begin_one() is None:
                 return
-            self._queue.begin(task)
-            group = self._waiting[parties(task)]
-            group.pop()
-            if not group:
-                del self._waiting[parties(task)]
-            doing = asyncio.create_task(self._judge_one(task))
-            self._work[task.id] = _Work(task=task, doing=doing)
+
+    def _begin_one(self) -> _Work | None:
+        """Begin the task whose turn it is."""
+        task = self._queue.choose(self._heads(), self._in_work())
+        if task is None:
+            return None
+        self._queue.begin(task)
+        group = self._waiting[parties(task)]
+        group.pop()
+        if not group:
+            del self._waiting[parties(task)]
+        work = _Work(task=task, doing=asyncio.create_task(self._judge_one(task)))
+        self._work[task.id] = work
+        return work
+
+    async def _refresh_or_wait(self) -> None:
+        """Read the list again if it is old; what is being judged goes on without it."""
+        if monotonic() < self._refresh_at:
+            return
+        try:
+            await self._refresh()
+        except InfrastructureError:
+            if not self._work:
+                raise
+            # The server may be back before it is finished.
+            self._refresh_at = monotonic() + REFRESH_SECONDS
 
     async def _refresh(self) -> None:
         began = monotonic()
@@ -200,6 +224,16 @@ class JudgeFlow:
             is_free = task.id not in is_claimed and not self._postponed.includes(task.id, now)
             if is_free and task.judge_at(now) == self._judge:
                 self._waiting.setdefault(parties(task), []).append(task)
+        self.retry_seconds = min(
+            (
+                (self._postponed.until[task.id] - now).total_seconds()
+                for task in others
+                if self._postponed.includes(task.id, now)
+                and task.id not in is_claimed | self._postponed.for_people
+                and task.judge_at(now) == self._judge
+            ),
+            default=None,
+        )
         # Thousands of tasks take a while to read: most of the time is for judging them.
         self._refresh_at = monotonic() + max(REFRESH_SECONDS, 5 * (monotonic() - began))
 
@@ -226,7 +260,8 @@ class JudgeFlow:
             work.doing.cancel()
         await asyncio.gather(*(work.doing for work in works), return_exceptions=True)
         for work in works:
-            self._work.pop(work.task.id, None)
+            if self._work.get(work.task.id) is work:
+                del self._work[work.task.id]
 
     def _collect(self) -> int:
         """Remove the finished work; returns how many tasks were judged."""
@@ -238,8 +273,6 @@ class JudgeFlow:
 
     async def _judge_one(self, task: Task) -> bool:
         """Judge a task; one that cannot be judged is reported and postponed."""
-        assert self._now is not None
-        now = self._now
         try:
             with working_for(task.team_id):
                 is_judged = await self._settle_claimed(task)
@@ -247,13 +280,15 @@ class JudgeFlow:
                 return True
         except (Conflict, Forbidden) as error:
             if error.code == AlreadyClaimed.code:
-                self._postponed.wait(task.id, now, CLAIMED_WAIT_SECONDS)
+                assert self._now is not None
+                self._postponed.wait(task.id, self._now, CLAIMED_WAIT_SECONDS)
                 self._refresh_at = 0.0
                 return False
             self._report(f"task {task.id} was not judged here: {error.message}")
         except ArenaError as error:
             self._report(f"task {task.id} cannot be judged now, will be retried: {error.message}")
-        self._postponed.add(task.id, now)
+        assert self._now is not None
+        self._postponed.add(task.id, self._now)
         return False
 
     async def _settle_claimed(self, task: Task) -> bool:
@@ -296,6 +331,7 @@ class JudgeFlow:
             verdict = await evaluate(standard, submission, resources)
         except ReviewNeeded as needed:
             review = await self._market.open_review(task, by=self._judge)
+            self._postponed.for_people.add(task.id)
             is_new = task.id not in self._postponed.until
             if review.status is ReviewStatus.OPEN and is_new:
                 waits = f"task {task.id} waits for people: {needed.message}"
@@ -312,54 +348,3 @@ class JudgeFlow:
             f"task {task.id} is {receipt.state}: score {score}, why: arena verify {record}"
         )
         return True
-
-
-class LocalMarket:
-    """The market of this process, for one team: content and records are already in place."""
-
-    def __init__(
-        self, market: Market, reviews: Reviews, task_reviews: TaskReviews, team_id: str
-    ) -> None:
-        self._market = market
-        self._reviews = reviews
-        self._task_reviews = task_reviews
-        self._team_id = team_id
-
-    async def close_due(self) -> Sequence[Receipt]:
-        """Close the tasks whose time has run out."""
-        return await self._market.close_due(self._team_id)
-
-    async def submitted(self, judge: str) -> tuple[datetime, Sequence[Task]]:
-        """The time that decides about windows, and every task waiting for this judge."""
-        waiting = TaskFilter(states=frozenset({TaskState.SUBMITTED}), judge=judge)
-        tasks: list[Task] = []
-        while True:
-            before = tasks[-1].id if tasks else None
-            page = await self._market.reader.tasks(
-                self._team_id, waiting, limit=MAX_PAGE, before=before
-            )
-            tasks += page
-            if len(page) < MAX_PAGE:
-                return await self._market.ledger.now(), tasks
-
-    async def fetch(self, cid: str) -> None:
-        """Nothing to do: the judge reads the market's own store."""
-
-    async def claim(self, task: Task, token: str, *, by: str) -> None:
-        """Claim the task, or renew the claim."""
-        await self._market.claim(task.team_id, task.id, by=by, token=token)
-
-    async def release(self, task: Task, token: str) -> None:
-        """End the claim."""
-        await self._market.release(task.team_id, task.id, token=token)
-
-    async def give(self, task: Task, score: int, reason: str, *, by: str, claim: str) -> Receipt:
-        """Give the verdict."""
-        call = verdict_call(task, score, reason, by=by, claim=claim)
-        return await self._market.act(task.team_id, task.id, call)
-
-    async def open_review(self, task: Task, *, by: str) -> Review:
-        """Open a review of the task's checklists."""
-        return await self._reviews.open(
-            await self._task_reviews.new_review(task.team_id, task.id, by=by)
-        )

@@ -25,6 +25,7 @@ from arena.market.ledger import Ledger, OnAnotherLedger
 from arena.market.records.claims import Claims
 from arena.market.records.embedded import EmbeddedLedger
 from arena.market.records.participants import Participants
+from arena.market.records.projecting import OnSubmitted
 from arena.market.records.reading import MarketReader
 from arena.market.signing import Act, Proof, check_public_key
 from arena.market.task import (
@@ -61,10 +62,11 @@ class Market:
         others: Mapping[str, OpenLedger] | None = None,
         refresh: Callable[[], Awaitable[None]] | None = None,
         sandbox: "Callable[[], SandboxProvider] | None" = None,
+        on_submitted: OnSubmitted | None = None,
     ) -> None:
         """`ledger` is for new tasks; `others` opens the ledgers besides the embedded one."""
         feed = feed or Feed()
-        self.embedded = EmbeddedLedger(database, feed)
+        self.embedded = EmbeddedLedger(database, feed, on_submitted)
         self.reader = MarketReader(database, feed, refresh=refresh)
         self.contents = Contents(content)
         self._claims = Claims(database)

@@ -5,7 +5,7 @@ because of what it answered.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from arena.models.budget import current_meter
 from arena.models.client import ModelClient
 from arena.models.completion import Completion, ModelFault, Refused, Unreachable
 from arena.models.connections import seconds_to_wait
-from arena.models.turns import Turns
+from arena.models.turns import Limiter
 from arena.models.usage import Usage, priced
 
 MAX_WAIT_SECONDS = 120.0
@@ -25,6 +25,10 @@ _PASSING_STATUS = {408, 409, 425, 429}
 _MAX_EXCERPT = 300
 
 Value = TypeVar("Value")
+
+
+async def _nothing() -> None:
+    pass
 
 
 class BadAnswer(Exception):
@@ -44,7 +48,7 @@ class Asking:
     """How a model is asked."""
 
     client: ModelClient
-    turns: Turns
+    turns: Limiter
     retries: int
     """After an error or an invalid answer."""
     retry_delay_seconds: float
@@ -54,7 +58,7 @@ class Asking:
         self,
         chat: Callable[[], Mapping[str, object]],
         read: Callable[[Completion], Value],
-        before: Callable[[], None] = lambda: None,
+        before: Callable[[], Awaitable[None]] = _nothing,
     ) -> tuple[list[Completion], Value]:
         """Ask until `read` takes an answer; returns all answers, and what is in the last.
 
@@ -65,9 +69,9 @@ class Asking:
         for attempt in range(1, self.retries + 2):
             is_last = attempt > self.retries
             try:
-                before()
+                await before()
                 body = chat()
-                async with self.turns.turn():
+                async with self.turns.turn(self.timeout_seconds):
                     answers.append(
                         await self.client.complete(body, timeout_seconds=self.timeout_seconds)
                     )

@@ -103,9 +103,9 @@ class Meter:
 
     def __init__(self, budget: Budget, before: Spent) -> None:
         self.budget = budget
-        self._cost_usd = before.cost_usd
-        self._tokens = before.tokens
-        self._seconds = before.seconds
+        self._cost_usd: float = before.cost_usd
+        self._tokens: int = before.tokens
+        self._seconds: float = before.seconds
         self._started = time.monotonic()
         self._unknown: str | None = None
 

@@ -2,9 +2,59 @@
 
 import asyncio
 from collections import deque
+from types import TracebackType
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from arena.pools.slots import Slots
+
+LONGEST_SECONDS = 600.0
+"""How long a call may take if its caller does not say."""
+
+
+class HeldTurn(Protocol):
+    """A turn, as a context: entering waits for it."""
+
+    async def __aenter__(self) -> "HeldTurn":
+        """Wait for the turn."""
+        ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None:
+        """Release it."""
+        ...
+
+    async def confirm(self) -> None:
+        """Wait until the call may begin, if that changed since the turn was taken.
+
+        Whoever waited for something else first calls this right before the call.
+        """
+        ...
+
+
+class Limiter(Protocol):
+    """The turns of one endpoint: of this process (`Turns`), or shared with other machines."""
+
+    def turn(self, seconds: float = LONGEST_SECONDS) -> HeldTurn:
+        """A context that waits for a turn and holds it; its call takes at most `seconds`."""
+        ...
+
+    def pause(self, seconds: float) -> None:
+        """Grant no turns for some seconds, as the endpoint requested."""
+        ...
+
+
+class MakeLimiter(Protocol):
+    """Makes the turns of a place: `agent:parrot`, `model:http://…`."""
+
+    def __call__(self, place: str, *, max_concurrency: int, per_minute: int | None) -> Limiter:
+        """Its turns."""
+        ...
 
 
 class Turns:
@@ -23,8 +73,8 @@ class Turns:
         self._queue = Slots(1)
         self._paused_until = 0.0
 
-    def turn(self) -> "Turn":
-        """A context that waits for a turn and holds it until the block ends."""
+    def turn(self, seconds: float = LONGEST_SECONDS) -> "Turn":
+        """A context that waits for a turn and holds it until the block ends, however long."""
         return Turn(self)
 
     async def take(self) -> str:
@@ -77,20 +127,39 @@ class Turn:
         self._turns = turns
         self._team = ""
 
-    async def __aenter__(self) -> None:
+    async def __aenter__(self) -> "Turn":
         self._team = await self._turns.take()
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         self._turns.give_back(self._team)
 
+    async def confirm(self) -> None:
+        """A turn in this process stays granted."""
+
+
+def local_turns(place: str, *, max_concurrency: int, per_minute: int | None) -> Limiter:
+    """Turns that no other process knows of."""
+    return Turns(max_concurrency=max_concurrency, per_minute=per_minute)
+
 
 # The slots of one event loop cannot be used in another, so each loop has its own.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Turns]] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Limiter]] = WeakKeyDictionary()
+_makers: WeakKeyDictionary[asyncio.AbstractEventLoop, MakeLimiter] = WeakKeyDictionary()
 
 
-def turns_at(url: str, *, max_concurrency: int, per_minute: int | None) -> Turns:
+def share_turns(make: MakeLimiter) -> None:
+    """Have `turns_at` make the turns of the running event loop with `make`."""
+    loop = asyncio.get_running_loop()
+    _makers[loop] = make
+    _turns.pop(loop, None)
+
+
+def turns_at(url: str, *, max_concurrency: int, per_minute: int | None) -> Limiter:
     """The shared turns of this process at `url`; the first caller sets the limits."""
-    here = _turns.setdefault(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    here = _turns.setdefault(loop, {})
     if url not in here:
-        here[url] = Turns(max_concurrency=max_concurrency, per_minute=per_minute)
+        make = _makers.get(loop, local_turns)
+        here[url] = make(f"model:{url}", max_concurrency=max_concurrency, per_minute=per_minute)
     return here[url]

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from arena.amounts import CURRENCY, Amount, AmountText
 from arena.fields import NameFilter
 from arena.market.call import Receipt
 from arena.market.money import Audit, Balance, LedgerLine, user
 from arena.market.projection import Rebuilt
-from arena.market.task import Party
+from arena.market.task import EMBEDDED, Party
 from arena.operations import paging
 from arena.operations.market import IdempotencyKey
 from arena.operations.operation import OperationGroup, get, post
@@ -85,12 +85,18 @@ class LedgerOperations(OperationGroup):
     @get("/api/ledger/audit", id="audit_ledger", tag="ledger")
     async def audit(self) -> Audit:
         """Check every invariant of the team's market on the raw rows."""
-        return await self.arena.market.ledger.audit(self.team)
+        ledger = self.arena.market.ledger
+        if not self.arena.settings.is_queued or ledger.name != EMBEDDED:
+            return await ledger.audit(self.team)  # a worker may not know the chain
+        found = await self.arena.jobs.chores.ask("audit_ledger", self.team, {})
+        return TypeAdapter(Audit).validate_python(found)
 
     @post("/api/ledger/rebuild", id="rebuild_projections", tag="ledger")
     async def rebuild_projections(self) -> Rebuilt:
         """Compute the reputations and executions of the team's agents again from the events."""
-        return await self.arena.market.embedded.rebuild(self.team)
+        if not self.arena.settings.is_queued:
+            return await self.arena.market.embedded.rebuild(self.team)
+        return Rebuilt(**await self.arena.jobs.chores.ask("rebuild", self.team, {}))
 
     @post("/api/ledger/deposit", tag="ledger", errors=(409,), body="TestMoney")
     async def deposit_test_money(

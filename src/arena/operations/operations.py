@@ -14,6 +14,7 @@ from arena.operations.scores import ScoreOperations
 from arena.operations.server import ServerOperations
 from arena.operations.tasks import TaskOperations
 from arena.operations.tests import TestOperations
+from arena.operations.workers import WorkerOperations
 
 
 class Operations(
@@ -31,5 +32,6 @@ class Operations(
     EvaluationOperations,
     TaskOperations,
     LedgerOperations,
+    WorkerOperations,
 ):
     """All operations: in this process, or over HTTP."""

@@ -311,7 +311,10 @@ class ScoreOperations(OperationGroup):
     ) -> Recalculated:
         """Recompute the team's scores from the raw rows."""
         subject = await self._subject(agent_id, version) if agent_id else None
-        return await self.arena.scores.recalculate(self.team, subject)
+        if not self.arena.settings.is_queued:
+            return await self.arena.scores.recalculate(self.team, subject)
+        named = {"agent_id": subject.agent_id, "version": subject.version} if subject else {}
+        return Recalculated(**await self.arena.jobs.chores.ask("recalculate", self.team, named))
 
     @get(
         "/api/benchmarks/tests/{test_id}/standing",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 1.0
 """How often a team is polled without a change in this process."""
 
-Topic = Literal["scores", "reviews", "market", "catalog"]
+Topic = Literal["scores", "reviews", "market", "catalog", "workers"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +39,15 @@ async def watch_team(arena: "Arena", team: str) -> AsyncGenerator[TeamChanges]:
     seen = _State(runs={}, versions={})
 
     async def read(_: _State | None) -> _State:
-        return _State(
-            runs=await arena.watcher.present(team),
-            versions={
-                "scores": await arena.scores.last_change(team),
-                "reviews": await arena.reviews.state(team),
-                "market": await arena.market.reader.last_event(team),
-                "catalog": arena.catalog.current.loaded_at,
-            },
-        )
+        versions: dict[Topic, object] = {
+            "scores": await arena.scores.last_change(team),
+            "reviews": await arena.reviews.state(team),
+            "market": await arena.market.reader.last_event(team),
+            "catalog": arena.catalog.current.loaded_at,
+        }
+        if arena.settings.is_queued:
+            versions["workers"] = await arena.queue_reader.version()
+        return _State(runs=await arena.watcher.present(team), versions=versions)
 
     states = arena.feed.watch(("team", team), read, poll_seconds=POLL_SECONDS)
     async with aclosing(states):

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
+from arena import clock
 from arena.errors import InvalidInput
 from arena.evaluation.evaluate import checklists
 from arena.evaluation.reading import read_standard_document
@@ -12,12 +14,14 @@ from arena.evaluation.resources import PartPath
 from arena.evaluation.standard import Checklist
 from arena.evaluation.submission import submission_document, submission_from
 from arena.evaluation.verdict import ItemAnswer, Submission
+from arena.fields import MAX_REVIEWERS
 from arena.reviews.agreement import ReviewAgreement, agreement_of
 from arena.reviews.review import (
     Review,
     ReviewAnswer,
     ReviewDetails,
     ReviewItem,
+    ReviewStatus,
     ReviewSubject,
     StandingAnswer,
 )
@@ -167,3 +171,29 @@ def dotted_place(place: PartPath) -> str:
 def place_of(dotted: str) -> PartPath:
     """The inverse of `dotted_place`."""
     return tuple(int(step) for step in dotted.split(".")) if dotted else ()
+
+
+def new_row(new: NewReview) -> dict[str, object]:
+    """The columns of a new review."""
+    if not 1 <= new.reviewers_needed <= MAX_REVIEWERS:
+        raise InvalidInput(f"{new.reviewers_needed} reviewers: a review needs 1 to {MAX_REVIEWERS}")
+    return {
+        "id": uuid4(),
+        "team_id": new.team_id,
+        "subject_kind": new.subject.kind,
+        "subject_id": new.subject.id,
+        "subject_part": new.subject.part,
+        "title": new.title,
+        "prompt": new.prompt,
+        "standard": dict(new.standard),
+        "submission": new.submission.output,
+        "language": new.submission.language,
+        "whole_submission": new.whole_submission,
+        "is_truncated": new.is_truncated,
+        "reviewers_needed": new.reviewers_needed,
+        "rule": RULE,
+        "status": ReviewStatus.OPEN,
+        "item_count": new.item_count,
+        "due_at": new.due_at,
+        "created_at": new.created_at or clock.now(),
+    }

@@ -5,7 +5,7 @@ and `cancel_reviews` take the connection. Lock order, to avoid deadlocks: the su
 task) first, then the review.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -15,19 +15,19 @@ from sqlalchemy import Row, Select, and_, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
-from arena.errors import Conflict, InvalidInput, NotFound
+from arena.errors import Conflict, NotFound
 from arena.evaluation.evaluate import checklists
 from arena.evaluation.reading import read_document
 from arena.evaluation.resources import PartPath
 from arena.fields import MAX_REVIEWERS
 from arena.reviews.case import (
-    RULE,
     Answers,
     NewReview,
     ReviewCase,
     check_items,
     dotted_place,
     items_of,
+    new_row,
     place_of,
     reviewers_agree,
     submission_in,
@@ -43,6 +43,9 @@ from arena.reviews.review import (
 )
 from arena.store.database import Database, insert_or_ignore, shielded
 from arena.store.tables.reviews import ReviewAnswers, Reviews
+
+OnAnswered = Callable[[AsyncConnection, Review], Awaitable[None]]
+"""Called in the transaction that records the last answer a review needs, or changes one."""
 
 WAITING = (ReviewStatus.OPEN, ReviewStatus.ANSWERED)
 COLUMNS = tuple(field.name for field in fields(Review) if field.name != "subject")
@@ -190,7 +193,7 @@ async def _answers(
 async def open_reviews(connection: AsyncConnection, reviews: Sequence[NewReview]) -> None:
     """Open these reviews; a subject that already has one keeps it."""
     if reviews:
-        rows = [_new_row(new) for new in reviews]
+        rows = [new_row(new) for new in reviews]
         await connection.execute(insert_or_ignore(connection, Reviews), rows)
 
 
@@ -206,31 +209,6 @@ async def open_review(database: Database, new: NewReview) -> Review:
             Reviews.subject_part == new.subject.part,
         )
         return to_review((await connection.execute(select(*SUMMARY).where(is_same))).one())
-
-
-def _new_row(new: NewReview) -> dict[str, object]:
-    if not 1 <= new.reviewers_needed <= MAX_REVIEWERS:
-        raise InvalidInput(f"{new.reviewers_needed} reviewers: a review needs 1 to {MAX_REVIEWERS}")
-    return {
-        "id": uuid4(),
-        "team_id": new.team_id,
-        "subject_kind": new.subject.kind,
-        "subject_id": new.subject.id,
-        "subject_part": new.subject.part,
-        "title": new.title,
-        "prompt": new.prompt,
-        "standard": dict(new.standard),
-        "submission": new.submission.output,
-        "language": new.submission.language,
-        "whole_submission": new.whole_submission,
-        "is_truncated": new.is_truncated,
-        "reviewers_needed": new.reviewers_needed,
-        "rule": RULE,
-        "status": ReviewStatus.OPEN,
-        "item_count": new.item_count,
-        "due_at": new.due_at,
-        "created_at": new.created_at or clock.now(),
-    }
 
 
 @shielded
@@ -304,6 +282,7 @@ async def add_answers(
     team_id: str,
     reviewer: str,
     answers: Sequence[ReviewAnswer],
+    on_answered: OnAnswered | None = None,
 ) -> Review:
     """Record a reviewer's answers, under the review's lock; repeated ones change nothing."""
     async with database.reading() as connection:
@@ -339,7 +318,10 @@ async def add_answers(
             await _replace(connection, review_id, reviewer, new)
             keys = {*standing, *((answer.place, answer.item, reviewer) for answer in new)}
             await _count(connection, row, keys)
-        return to_review(await _row(connection, review_id))
+        review = to_review(await _row(connection, review_id))
+        if on_answered and new and review.status is ReviewStatus.ANSWERED:
+            await on_answered(connection, review)
+        return review
 
 
 def _is_same(recorded: StandingAnswer | None, answer: ReviewAnswer) -> bool:

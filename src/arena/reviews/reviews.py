@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 from weakref import WeakValueDictionary
 
-from arena.errors import ArenaError, NotFound
+from arena.errors import ArenaError, InfrastructureError, NotFound
 from arena.evaluation.evaluate import evaluate
 from arena.evaluation.reading import read_document
 from arena.evaluation.resources import RUN, Purpose, Resources, Unsealing, purpose_of_task
@@ -112,9 +112,18 @@ class Reviews:
         review = await records.get_review(self._database, review_id, team_id)
         if admission := self._admissions.get(review.subject.kind):
             await admission(review, reviewer)
-        review = await records.add_answers(self._database, review_id, team_id, reviewer, answers)
+        review = await self._record(review_id, team_id, reviewer, answers)
         self._notify(review.team_id)
-        return await self.settle(review) if review.status is ReviewStatus.ANSWERED else review
+        return await self._ended(review) if review.status is ReviewStatus.ANSWERED else review
+
+    async def _record(
+        self, review_id: UUID, team_id: str, reviewer: str, answers: Sequence[ReviewAnswer]
+    ) -> Review:
+        return await records.add_answers(self._database, review_id, team_id, reviewer, answers)
+
+    async def _ended(self, review: Review) -> Review:
+        """The review after its verdict was made, or could not be made."""
+        return await self.settle(review)
 
     async def settle(self, review: Review) -> Review:
         """Make the verdict of an answered review and pass it on; returns the updated review."""
@@ -189,11 +198,16 @@ class Reviews:
     async def _keep_settling(self) -> None:
         while True:
             try:
-                await self.settle_answered()
+                await self._settle_due()
+            except InfrastructureError as error:
+                log.warning("reviews could not be settled: %s", error.message)
             except Exception:
                 # The edge of the loop: one failure must not end it for good.
                 log.exception("reviews could not be settled")
             await asyncio.sleep(RETRY_SECONDS)
+
+    async def _settle_due(self) -> None:
+        await self.settle_answered()
 
     async def watch(self, team_id: str) -> AsyncGenerator[ReviewCounts]:
         """The number of the team's reviews per state: now, and at every change."""

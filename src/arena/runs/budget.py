@@ -1,6 +1,7 @@
 """The budget of a run: from its request and the settings, and whether it can be kept."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,39 @@ def spent_by(run: Run) -> Spent:
 def meter_of(run: Run) -> Meter | None:
     """The meter of an execution that begins now; None for a run without a budget."""
     return None if run.budget is None else Meter(run.budget, spent_by(run))
+
+
+class SharedMeter(Meter):
+    """The meter of a run that several workers execute: it counts what this one spends.
+
+    What the others spend is added whenever this one has reported.
+    """
+
+    def __init__(self, budget: Budget, before: Spent) -> None:
+        super().__init__(budget, before)
+        self._reported_usd: float = before.cost_usd
+        self._reported_tokens: int = before.tokens
+
+    def unreported(self) -> Spent:
+        """What was spent here since the last report."""
+        return Spent(
+            cost_usd=self._cost_usd - self._reported_usd,
+            tokens=self._tokens - self._reported_tokens,
+        )
+
+    def report(self, reported: Spent, total: Spent) -> None:
+        """What was reported is recorded, and the run has spent `total` with it."""
+        self._cost_usd += total.cost_usd - self._reported_usd - reported.cost_usd
+        self._tokens += total.tokens - self._reported_tokens - reported.tokens
+        self._reported_usd, self._reported_tokens = total.cost_usd, total.tokens
+        # Never back: they are those of the last report, by whoever made it.
+        if total.seconds > self.spent.seconds:
+            self._seconds, self._started = total.seconds, time.monotonic()
+
+    def learn(self, total: Spent) -> None:
+        """All workers together have reported `total`; an older figure is ignored."""
+        if total.cost_usd >= self._reported_usd and total.tokens >= self._reported_tokens:
+            self.report(Spent(), total)
 
 
 async def unpriced_models(

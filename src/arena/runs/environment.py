@@ -54,7 +54,8 @@ def environment_of(
         "max_wait_seconds": settings.max_wait_seconds,
         "sandbox": settings.sandbox,
         "judge": judge_models(settings, tests),
-        "machine": machine_class(),
+        # Which of them executes what is known only later, and may change.
+        "machine": "workers" if settings.is_queued else machine_class(),
     }
 
 

@@ -1,10 +1,8 @@
 """Creates, starts, resumes and cancels runs, and takes people's verdicts on their results."""
 
-import asyncio
 import gc
-import logging
-from collections.abc import AsyncGenerator, Awaitable, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -17,64 +15,47 @@ from arena.catalog.selection import check_tags, described, selected
 from arena.catalog.suite import Suite
 from arena.catalog.test import Test
 from arena.catalog.tests import joined, parts_of, with_ids
-from arena.errors import Conflict, InvalidInput, NotFound
+from arena.errors import InvalidInput
 from arena.evaluation.verdict import Verdict
 from arena.models.budget import Budget
 from arena.project import OWN_SUITE
 from arena.runs.abilities import check_abilities
 from arena.runs.budget import larger_budget, new_budget, unpriced_models
+from arena.runs.dispatch import Dispatch
 from arena.runs.engine import Engine
-from arena.runs.environment import agent_digest, environment_of
-from arena.runs.owner import Owner
+from arena.runs.environment import environment_of
 from arena.runs.records.bundles import completed_run, frozen_tests, version_of_run
-from arena.runs.records.lease import claim, lease_of, take_over
 from arena.runs.records.rows import get_run
 from arena.runs.records.run_tests import failed_test_ids
-from arena.runs.records.runs import (
-    NewRun,
-    cancel_run,
-    change_agent_file,
-    create_run,
-    silent_runs,
-    unfinished_runs,
-)
-from arena.runs.run import Run, RunRequest, RunStatus
+from arena.runs.records.runs import NewRun, cancel_run, create_run
+from arena.runs.run import Run, RunRequest
 from arena.scoring.board import Provenance
 from arena.scoring.records.suites import is_elsewhere, team_board
 from arena.settings import Settings
-from arena.store.database import shielded
 
 if TYPE_CHECKING:
     from arena.reviews.case import ReviewCase
 
-log = logging.getLogger(__name__)
-
-RESUME_SECONDS = 15.0
-"""How often a server looks for runs whose lease has expired; equal to the length of a lease."""
-
 
 class RunExecutor:
-    """Executes runs in this process, and hands them over when the process ends."""
+    """Creates runs and lets them be executed."""
 
     def __init__(
         self,
         engine: Engine,
         catalog: LiveCatalog,
         registry: Registry,
-        owner: Owner,
+        dispatch: Dispatch,
         settings: Settings,
     ) -> None:
-        self._engine = engine
+        self.engine = engine
         self._settings = settings
         self._database = engine.database
         self._catalog = catalog
         self._registry = registry
-        self._owner = owner
-        self._tasks: dict[UUID, asyncio.Task[Run]] = {}
+        self.dispatch = dispatch
         self._created: tuple[UUID | None, Sequence[Test]] = (None, ())
         """The newest run created here, with its tests, which are then not read again."""
-        self._left_alone: set[UUID] = set()
-        """Interrupted runs that cannot be resumed here (unknown agent), each logged once."""
 
     async def create(self, request: RunRequest) -> Run:
         """Create a run of the tests that apply to the agent, frozen as they are now."""
@@ -202,7 +183,10 @@ class RunExecutor:
         """Start a pending run; it executes in the background."""
         run = await get_run(self._database, run_id, team_id)
         agent = self._registry.find(run.agent_id, run.agent_version)
-        return await self._begin(claim(self._database, run_id, self._owner.token), agent)
+        known: Sequence[Test] = ()
+        if run.id == self._created[0]:
+            known, self._created = self._created[1], (None, ())
+        return await self.dispatch.start(run, agent, known)
 
     async def resume(self, run_id: UUID, team_id: str, budget: Budget | None = None) -> Run:
         """Resume a run that was interrupted, or stopped by an infrastructure error or its budget.
@@ -210,144 +194,39 @@ class RunExecutor:
         `budget` names the limits that change.
         """
         run = await get_run(self._database, run_id, team_id)
-        return await self._take_over(run, larger_budget(run, budget))
+        limits = larger_budget(run, budget)
+        agent = self._registry.find(run.agent_id, run.agent_version)
+        return await self.dispatch.resume(run, agent, limits)
 
-    async def resume_interrupted(self) -> list[Run]:
-        """Resume every run without an executor; those that cannot be resumed are logged."""
-        return await self._resume_all(await unfinished_runs(self._database))
-
-    async def resume_silent(self) -> list[Run]:
-        """Resume the runs whose executor has let its lease expire.
-
-        A lease that was released means that a person interrupted the run: a person or the next
-        start resumes it. An executor whose lock is still held is only waiting for the database.
-        """
-        found = await silent_runs(self._database)
-        return await self._resume_all(run for run, lease in found if self._is_dropped(run, lease))
-
-    @asynccontextmanager
-    async def resuming(self) -> AsyncGenerator[None]:
-        """Resume interrupted runs, now and periodically until the block ends."""
-        await self.resume_interrupted()
-        task = asyncio.create_task(self._keep_resuming(), name="resuming")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+    def resuming(self) -> AbstractAsyncContextManager[None]:
+        """Until the block ends: let interrupted runs go on."""
+        return self.dispatch.resuming()
 
     async def wait(self, run_id: UUID) -> Run:
-        """The run when it has ended, if it is executed here; else the run as it is."""
-        task = self._tasks.get(run_id)
-        if task is None:
-            return await get_run(self._database, run_id, None)
-        try:
-            # A caller that stops waiting must not stop the run.
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if not task.cancelled():
-                raise
-            return await get_run(self._database, run_id, None)
+        """The run when it has ended, if that can be waited for; else the run as it is."""
+        return await self.dispatch.wait(run_id)
 
     async def cancel(self, run_id: UUID, team_id: str) -> Run:
         """Stop a run permanently; the results so far are kept."""
         run = await cancel_run(self._database, run_id, team_id)
-        if task := self._tasks.get(run_id):
-            task.cancel()
-        self._engine.notify(run)
+        self.dispatch.cancelled(run)
+        self.engine.notify(run)
         return run
 
     async def settle(self, case: "ReviewCase", verdict: Verdict) -> None:
         """Record people's verdict on a result; the last one completes the run."""
         cid = None
-        if self._engine.recorder is not None:
-            cid = await self._engine.recorder.keep(case.document, case.submission, verdict)
+        if self.engine.recorder is not None:
+            cid = await self.engine.recorder.keep(case.document, case.submission, verdict)
         from arena.runs.records.reviews import settle_result  # most executors never need it
 
         run = await settle_result(self._database, case.review, verdict, cid)
         if run is not None:
-            self._engine.notify(run)
+            self.engine.notify(run)
 
     async def close(self) -> None:
-        """Interrupt the runs that execute here; they can be resumed later."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._owner.close()
-
-    async def _keep_resuming(self) -> None:
-        while True:
-            await asyncio.sleep(RESUME_SECONDS)
-            try:
-                await self.resume_silent()
-            except Exception:
-                # The edge of the loop: one failure (a busy database, say) must not end it for good.
-                log.exception("could not look for interrupted runs")
-
-    def _is_dropped(self, run: Run, lease: str) -> bool:
-        """Whether a run with an expired lease has no executor any more, as far as we can see."""
-        if lease == self._owner.token:
-            return run.id not in self._tasks
-        return not self._owner.is_alive(lease)
-
-    async def _resume_all(self, runs: Iterable[Run]) -> list[Run]:
-        self._registry.refresh()
-        resumed: list[Run] = []
-        for run in runs:
-            try:
-                resumed.append(await self._take_over(run))
-            except Conflict:
-                log.info("run %s is executed by another process", run.id)
-            except NotFound as error:
-                if run.id not in self._left_alone:
-                    log.warning("run %s was interrupted and cannot be resumed: %s", run.id, error)
-                self._left_alone.add(run.id)
-        return resumed
-
-    async def _take_over(self, run: Run, budget: dict[str, Any] | None = None) -> Run:
-        agent = self._registry.find(run.agent_id, run.agent_version)
-        if run.status is RunStatus.RUNNING and run.id in self._tasks:
-            # Even if its lease has expired: the old and the new execution would share the token of
-            # this process, so the lease could not fence one from the other.
-            raise Conflict(f"run {run.id} is being executed, it cannot be resumed")
-        lease = await lease_of(self._database, run.id)
-        dead = lease if lease and self._owner.is_gone(lease) else None
-        token = self._owner.token
-        return await self._begin(take_over(self._database, run.id, token, dead, budget), agent)
-
-    @shielded
-    async def _begin(self, claimed: Awaitable[Run], agent: AgentDefinition) -> Run:
-        """Execute a run once it is claimed.
-
-        Shielded: a caller cancelled between the two would leave a claimed run that never starts.
-        """
-        run = await claimed
-        await self._note_other_file(run, agent)
-        known: Sequence[Test] = ()
-        if run.id == self._created[0]:
-            known, self._created = self._created[1], (None, ())
-        execution = self._engine.execute(run, agent, known)
-        task = asyncio.create_task(execution, name=f"run {run.id}")
-        self._tasks[run.id] = task
-        task.add_done_callback(lambda done: self._ended(run.id, done))
-        return run
-
-    async def _note_other_file(self, run: Run, agent: AgentDefinition) -> None:
-        """Record that the agent's file has changed since the run was created or interrupted."""
-        digest = agent_digest(agent)
-        if run.agent_digest is None or digest is None or run.agent_digest == digest:
-            return
-        environment: dict[str, Any] = {**(run.environment or {}), "agent_file": digest}
-        if run.completed_tests:
-            environment["other_agent_file"] = run.agent_digest
-        await change_agent_file(self._database, run.id, digest, environment)
-
-    def _ended(self, run_id: UUID, task: asyncio.Task[Run]) -> None:
-        if self._tasks.get(run_id) is task:  # a failed run may already have been resumed
-            del self._tasks[run_id]
-        if not task.cancelled() and task.exception() is not None:
-            log.error("run %s stopped: %s", run_id, task.exception(), exc_info=task.exception())
+        """Stop executing; the runs can be resumed later."""
+        await self.dispatch.close()
 
 
 def _checked_suite(catalog: Catalog, suite: str, test_ids: Iterable[str]) -> str:

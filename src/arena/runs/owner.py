@@ -28,8 +28,9 @@ class Owner:
             folder.mkdir(parents=True, exist_ok=True)
             self._sweep()
             flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC
-            self._file = os.open(self._path(self.token), flags, 0o600)
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            file = os.open(self._path(self.token), flags, 0o600)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self._file: int | None = file
         except OSError as error:
             message = f"cannot write to {folder}: {error.strerror or error}"
             raise InfrastructureError(message, retryable=False) from error
@@ -44,8 +45,11 @@ class Owner:
 
     def close(self) -> None:
         """Stop being an executor; runs it still holds count as abandoned."""
+        file, self._file = self._file, None
+        if file is None:
+            return
         with contextlib.suppress(OSError):
-            os.close(self._file)
+            os.close(file)
         self._path(self.token).unlink(missing_ok=True)
 
     def _is_held(self, token: str) -> bool | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from arena.agents.agent import AgentDefinition, AgentLimits
@@ -12,13 +13,16 @@ from arena.errors import AgentFault, AgentSaidNothing, AgentUnavailable, Infrast
 from arena.models.budget import check, spend
 from arena.models.step import kept_steps
 from arena.models.throttle import Entry, Throttle, WaitTooLong
-from arena.models.turns import Turns
+from arena.models.turns import Limiter, MakeLimiter, local_turns
 from arena.models.usage import Usage, priced
 from arena.runs.user import Play, nobody
 from arena.settings import Settings
 from arena.text import storable
 
 MAX_DELAY_SECONDS = 30.0
+
+asked_mark: ContextVar[asyncio.Event | None] = ContextVar("asked", default=None)
+"""Set when the first question of the current item is asked; before that, it waits for a turn."""
 
 
 class NotExecuted(Exception):
@@ -72,7 +76,7 @@ class AgentSession:
     """An open connection to an agent; its limits are shared by all sessions with it."""
 
     connector: Connector
-    limiter: Turns
+    limiter: Limiter
     throttle: Throttle
     retries: Retries = field(default_factory=Retries)
     runs_here: bool = True
@@ -98,10 +102,14 @@ class AgentSession:
 
     async def ask_once(self, question: Question, attempts: int = 1) -> Reply:
         """Ask in a turn of the agent; `AgentBusy` if it then asked to be asked later."""
-        async with self.limiter.turn():
+        async with self.limiter.turn(question.timeout_seconds) as turn:
             entry = await self.throttle.enter()
-            started, waited = time.monotonic(), 0.0
+            started = waited = 0.0
             try:
+                await turn.confirm()  # the throttle may have waited long
+                started = time.monotonic()
+                if (asked := asked_mark.get()) is not None:
+                    asked.set()
                 check()  # here: what was asked while this one waited for its turn has been spent
                 outcome: Answer | AgentFault = await ask(self.connector, question)
                 waited = outcome.waited_seconds
@@ -132,16 +140,23 @@ class AgentSession:
 class AgentSessions:
     """Opens sessions. Runs of one agent share its limits, as they are in its file now."""
 
-    def __init__(self, retries: Retries, play: Play = nobody) -> None:
+    def __init__(
+        self, retries: Retries, play: Play = nobody, make_turns: MakeLimiter = local_turns
+    ) -> None:
         self._retries = retries
         self._play = play
-        self._limiters: dict[tuple[str, AgentLimits], Turns] = {}
+        self._make_turns = make_turns
+        self._limiters: dict[tuple[str, AgentLimits], Limiter] = {}
         self._throttles: dict[str, Throttle] = {}
 
     def open(self, agent: AgentDefinition) -> AgentSession:
         """A session with this agent; the caller closes its connector."""
         limits, retries = agent.limits, self._retries
-        turns = Turns(max_concurrency=limits.max_concurrency, per_minute=limits.per_minute)
+        turns = self._make_turns(
+            f"agent:{agent.reference}",
+            max_concurrency=limits.max_concurrency,
+            per_minute=limits.per_minute,
+        )
         return AgentSession(
             connector=connect(agent),
             limiter=self._limiters.setdefault((agent.reference, limits), turns),

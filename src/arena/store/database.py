@@ -34,6 +34,19 @@ BUSY_SECONDS = 30
 """How long a writer on SQLite waits for another one."""
 POOL_SECONDS = 30
 """How long a transaction waits for a free connection."""
+CONNECTION: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""Of PostgreSQL: a cut in the network that nobody reports is noticed after ten seconds."""
+
+
+STALLED_SECONDS = 5
+"""A process that stops in the middle of a transaction, or whose machine is gone, loses its locks
+after this time: other machines wait for them. By default PostgreSQL keeps them for two hours."""
 
 
 class StoreUnavailable(InfrastructureError):
@@ -48,8 +61,10 @@ class Database:
     Creating one is cheap. The first transaction connects and migrates the tables.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, is_shared: bool = False) -> None:
+        """`is_shared`: whether processes on other machines wait for its locks."""
         self._url = make_url(url)
+        self._is_shared = is_shared
         self._engines: _Engines | None = None
         self._opening = asyncio.Lock()
 
@@ -93,6 +108,8 @@ class Database:
         async with self._opening:
             if self._engines is None:
                 engine = _create_engine(self._url)
+                if self._is_shared:
+                    event.listen(engine.sync_engine, "connect", _limit_stalled)
                 engines = _Engines(engine)
                 try:
                     async with _begin(engine) as connection:
@@ -106,6 +123,19 @@ class Database:
                     raise
                 self._engines = engines
         return self._engines
+
+
+def make_tables(url: str) -> None:
+    """Migrate a database from a thread without an event loop."""
+
+    async def make() -> None:
+        database = Database(url)
+        try:
+            await database.open()
+        finally:
+            await database.close()
+
+    asyncio.run(make())
 
 
 class _Engines:
@@ -198,6 +228,7 @@ def _create_engine(url: Any) -> AsyncEngine:
                 max_overflow=10,
                 pool_pre_ping=True,
                 pool_timeout=POOL_SECONDS,
+                connect_args=CONNECTION,
             )
         except ModuleNotFoundError as error:
             raise StoreUnavailable(
@@ -216,6 +247,13 @@ def _create_engine(url: Any) -> AsyncEngine:
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     event.listen(engine.sync_engine, "invalidate", _roll_back_sqlite)
     return engine
+
+
+def _limit_stalled(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = '{STALLED_SECONDS}s'")
+    cursor.close()
+    connection.commit()
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:

@@ -157,7 +157,7 @@ def test_every_tab_can_be_clicked_at_every_width(visit: Visit, path: str):
 def test_the_last_tabs_are_clicked(visit: Visit, width: int):
     page = visit.go()
     page.set_viewport_size({"width": width, "height": 800})
-    for name in ("Market", "Judges"):
+    for name in ("Judges", "Workers"):
         page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
@@ -167,7 +167,7 @@ def test_tabs_out_of_sight_are_announced_by_the_edge(visit: Visit):
     nav = page.get_by_role("navigation", name="Main")
     page.set_viewport_size({"width": 360, "height": 800})
     expect(nav).to_have_attribute("data-more", "right")
-    page.get_by_role("link", name="Judges", exact=True).click()
+    page.get_by_role("link", name="Workers", exact=True).click()
     expect(nav).to_have_attribute("data-more", "left")
     page.set_viewport_size({"width": 1440, "height": 800})
     expect(nav).to_have_attribute("data-more", "")

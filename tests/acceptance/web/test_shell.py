@@ -19,6 +19,7 @@ TABS = (
     "Reviews",
     "Market",
     "Judges",
+    "Workers",
 )
 
 

@@ -17,7 +17,8 @@ from arena.content.tree import V0, cid_of
 from arena.evaluation.resources import Resources
 from arena.evaluation.verify import verify
 from arena.market.errors import BadContent
-from arena.market.judging import JudgeFlow, LocalMarket
+from arena.market.judge_market import LocalMarket
+from arena.market.judging import JudgeFlow
 from arena.market.reviewing import TaskReviews
 from arena.market.task import Assignment
 from arena.reviews.reviews import Reviews

@@ -11,7 +11,8 @@ from arena.evaluation.resources import Resources
 from arena.evaluation.standard import JudgePrompt
 from arena.evaluation.verdict import Submission, Verdict
 from arena.market.errors import BadContent
-from arena.market.judging import JudgeFlow, LocalMarket
+from arena.market.judge_market import LocalMarket
+from arena.market.judging import JudgeFlow
 from arena.market.records.claims import CLAIM_SECONDS
 from arena.market.reviewing import TaskReviews
 from arena.market.task import Assignment, TimeoutPolicy

@@ -8,7 +8,8 @@ import pytest
 from arena.evaluation import time_limit
 from arena.evaluation.record import read_record
 from arena.evaluation.resources import Resources
-from arena.market.judging import JudgeFlow, LocalMarket
+from arena.market.judge_market import LocalMarket
+from arena.market.judging import JudgeFlow
 from arena.market.reviewing import TaskReviews
 from arena.market.task import Assignment, Task, TimeoutPolicy
 from arena.reviews.reviews import Reviews

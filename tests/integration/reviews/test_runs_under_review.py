@@ -14,6 +14,7 @@ from arena.reviews import records
 from arena.reviews.case import ReviewCase
 from arena.reviews.review import ReviewAnswer, ReviewStatus, SubjectKind
 from arena.reviews.reviews import Reviews
+from arena.runs.dispatch import EmbeddedDispatch
 from arena.runs.engine import Engine
 from arena.runs.executor import RunExecutor
 from arena.runs.owner import Owner
@@ -166,7 +167,7 @@ async def test_a_resumed_run_keeps_its_reviews(settings: Settings):
         run = await execute(house)
         before = await reviews_of(house)
     async with open_arena(settings) as house:
-        assert await house.executor.resume_interrupted() == []
+        assert await house.executor.dispatch.resume_interrupted() == []
         with pytest.raises(Conflict, match="awaiting_review, it cannot be resumed"):
             await house.executor.resume(run.id, TEAM)
         assert await reviews_of(house) == before
@@ -201,7 +202,8 @@ async def test_a_failed_run_can_be_judged_and_waits_again_when_it_is_resumed(
         sessions=AgentSessions(Retries()),
         resources=replace(house.resources, judge=kind_judge),
     )
-    executor = RunExecutor(engine, house.catalog, house.registry, owner, settings)
+    dispatch = EmbeddedDispatch(engine, house.registry, owner)
+    executor = RunExecutor(engine, house.catalog, house.registry, dispatch, settings)
     await executor.resume(run.id, TEAM)
     assert counters(await executor.wait(run.id)) == ("awaiting_review", 4, 3, 0, 1)
     await answer(house, second.id, True, True, True)

@@ -16,12 +16,13 @@ import yaml
 
 from app_transport import AppTransport
 from arena.api.app import create_app
-from arena.assembly import Arena, open_arena
+from arena.assembly import Arena
 from arena.client import Client
 from arena.errors import Conflict, InvalidInput
 from arena.models.budget import Budget
 from arena.runs.run import Run, RunRequest, RunStatus
 from arena.settings import Settings
+from databases import open_house
 from factories import write_agent, write_tests
 from http_server import Request, Server
 from judging import vote
@@ -126,7 +127,7 @@ async def judged_house(settings: Settings, models: Models) -> AsyncIterator[Aren
     """An Arena whose judge is the scripted server, and the tests that it judges."""
     prepare(settings.home, models, **JUDGED)
     changes = {"judge_base_url": f"{models.url}/judge/v1", "judge_models": (JUDGE,)}
-    async with open_arena(settings.model_copy(update=changes)) as opened:
+    async with open_house(settings.model_copy(update=changes)) as opened:
         yield opened
 
 
@@ -134,7 +135,7 @@ async def judged_house(settings: Settings, models: Models) -> AsyncIterator[Aren
 async def plain_house(settings: Settings, models: Models) -> AsyncIterator[Arena]:
     """An Arena with tests that need no judge."""
     prepare(settings.home, models)
-    async with open_arena(settings) as opened:
+    async with open_house(settings) as opened:
         yield opened
 
 
@@ -287,7 +288,8 @@ async def test_a_run_that_is_resumed_by_itself_ends_again_without_a_question(
     """As a server does at its start with a run that was killed after it had spent its budget."""
     run = await execute(plain_house, max_tokens=5 * TOKENS)
     asked = models.questions
-    await plain_house.executor._take_over(run)
+    agent = plain_house.registry.find(run.agent_id)
+    await plain_house.executor.dispatch.resume(run, agent, None)
     again = await plain_house.executor.wait(run.id)
     assert (again.status, again.completed_tests) == ("budget_exceeded", run.completed_tests)
     assert models.questions == asked
@@ -298,7 +300,7 @@ async def test_models_of_unknown_price_are_refused_unless_allowed(
 ):
     prepare(settings.home, models, tests=3, **JUDGED)
     changes = {"judge_base_url": f"{models.url}/judge/v1", "judge_models": ("nobody-knows",)}
-    async with open_arena(settings.model_copy(update=changes)) as house:
+    async with open_house(settings.model_copy(update=changes)) as house:
         with pytest.raises(InvalidInput, match="the price of nobody-knows is not known"):
             await execute(house, max_cost_usd=1)
         assert models.questions == 0
@@ -315,7 +317,7 @@ async def test_a_chat_agent_of_unknown_price_is_refused(settings: Settings, mode
     agent = yaml.safe_load(file.read_text())
     del agent["connector"]["price"]
     file.write_text(yaml.safe_dump(agent))
-    async with open_arena(settings) as house:
+    async with open_house(settings) as house:
         with pytest.raises(InvalidInput, match="the price of own is not known"):
             await execute(house, max_cost_usd=1)
 
@@ -336,7 +338,7 @@ async def test_other_agents_count_what_they_report(settings: Settings):
     write_agent(settings.home / "agents", "teller", body)
     write_agent(settings.home / "agents", "silent", "return prompt.upper()")
     write_tests(settings.home / "benchmarks" / "t.yaml", count=9, agents=["teller", "silent"])
-    async with open_arena(settings) as house:
+    async with open_house(settings) as house:
         run = await execute(house, "teller", max_cost_usd=1)
         assert run.status == "budget_exceeded"
         assert run.spent is not None
@@ -353,7 +355,7 @@ async def test_a_blank_answer_is_paid_for_too(settings: Settings):
     usage = {"input_tokens": 10, "output_tokens": 0, "cost_usd": 0.25}
     write_agent(settings.home / "agents", "mute", f"return {{'output': ' ', 'usage': {usage}}}")
     write_tests(settings.home / "benchmarks" / "t.yaml", count=9, agents=["mute"])
-    async with open_arena(settings) as house:
+    async with open_house(settings) as house:
         run = await execute(house, "mute", max_cost_usd=1)
         assert run.status == "budget_exceeded"
         assert run.spent is not None
@@ -371,7 +373,7 @@ async def test_the_judge_of_a_simulated_user_needs_a_price(settings: Settings, m
     }
     for is_judged in (False, True):
         found = settings.model_copy(update=changes | {"user_judged": is_judged})
-        async with open_arena(found) as house:
+        async with open_house(found) as house:
             request = RunRequest(team_id=TEAM, agent_id="chat", budget=Budget(max_cost_usd=1))
             if not is_judged:
                 assert await house.executor.create(request)

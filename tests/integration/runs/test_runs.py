@@ -16,7 +16,7 @@ from arena import clock
 from arena.assembly import Arena, open_arena
 from arena.errors import Conflict, InvalidInput, NotFound
 from arena.models.step import Step
-from arena.runs import executor
+from arena.runs import dispatch
 from arena.runs.owner import Owner
 from arena.runs.records import reader
 from arena.runs.run import Run, RunRequest
@@ -310,6 +310,7 @@ async def test_a_run_cancelled_by_another_process_stops(house: Arena, settings: 
     assert run.completed_tests < run.total_tests
 
 
+@pytest.mark.embedded
 async def test_a_run_interrupted_by_a_shutdown_continues_where_it_stopped(settings: Settings):
     async with open_arena(settings) as house:
         run = await held_run(house, settings)
@@ -318,29 +319,33 @@ async def test_a_run_interrupted_by_a_shutdown_continues_where_it_stopped(settin
         assert stopped.status == "running"
         assert stopped.completed_tests >= run.completed_tests
         let_go(settings)
-        assert [resumed.id for resumed in await house.executor.resume_interrupted()] == [run.id]
+        assert [resumed.id for resumed in await house.executor.dispatch.resume_interrupted()] == [
+            run.id
+        ]
         done = await house.executor.wait(run.id)
         assert (done.status, done.passed_tests) == ("completed", 8)
         assert await counted(house, run.id) == (8, 8, 0)
 
 
+@pytest.mark.embedded
 async def test_a_run_that_is_being_executed_cannot_be_taken_over(house: Arena, settings: Settings):
     run = await held_run(house, settings)
     async with open_arena(settings) as other:
         with pytest.raises(Conflict, match="being executed"):
             await other.executor.resume(run.id, TEAM)
-        assert await other.executor.resume_interrupted() == []
+        assert await other.executor.dispatch.resume_interrupted() == []
     let_go(settings)
     await house.executor.wait(run.id)
     assert await counted(house, run.id) == (8, 8, 0)
 
 
+@pytest.mark.embedded
 async def test_an_interrupted_run_of_a_removed_agent_is_left_alone(settings: Settings):
     async with open_arena(settings) as house:
         run = await held_run(house, settings)
     (settings.home / "agents" / "held.yaml").unlink()
     async with open_arena(settings) as house:
-        assert await house.executor.resume_interrupted() == []
+        assert await house.executor.dispatch.resume_interrupted() == []
         assert (await house.runs.get(run.id, TEAM)).status == "running"
 
 
@@ -382,6 +387,7 @@ async def test_runs_are_listed_newest_first_and_page_without_gaps(house: Arena, 
     assert await house.runs.list(TEAM, agent_id="nobody") == []
 
 
+@pytest.mark.embedded
 async def test_a_run_whose_results_cannot_be_written_fails_and_can_be_resumed(
     house: Arena, settings: Settings
 ):
@@ -418,17 +424,19 @@ async def left_running(house: Arena, lease: str | None, *, seconds_left: int) ->
     return run
 
 
+@pytest.mark.embedded
 async def test_every_run_of_a_killed_executor_continues(house: Arena, settings: Settings):
     left = [await left_running(house, "killed", seconds_left=60) for _ in range(3)]
     # A lock file that nobody holds, as a killed process leaves it.
     (settings.home / "executors").mkdir(exist_ok=True)
     (settings.home / "executors" / "killed.lock").touch()
-    resumed = await house.executor.resume_interrupted()
+    resumed = await house.executor.dispatch.resume_interrupted()
     assert {run.id for run in resumed} == {run.id for run in left}
     for run in left:
         assert (await house.executor.wait(run.id)).status == "completed"
 
 
+@pytest.mark.embedded
 async def test_a_run_that_is_executed_here_is_not_started_a_second_time(
     house: Arena, settings: Settings
 ):
@@ -439,39 +447,42 @@ async def test_a_run_that_is_executed_here_is_not_started_a_second_time(
         await connection.execute(expire)
     with pytest.raises(Conflict, match="being executed"):
         await house.executor.resume(run.id, TEAM)
-    assert await house.executor.resume_interrupted() == []
+    assert await house.executor.dispatch.resume_interrupted() == []
     let_go(settings)
     done = await house.executor.wait(run.id)
     assert (done.status, done.error_message) == ("completed", None)
     assert await counted(house, run.id) == (8, 8, 0)
 
 
+@pytest.mark.embedded
 async def test_a_run_continues_once_the_lease_of_its_remote_executor_has_expired(house: Arena):
     fresh = await left_running(house, "elsewhere", seconds_left=60)
     silent = await left_running(house, "elsewhere", seconds_left=-1)
     given_back = await left_running(house, None, seconds_left=-1)
-    assert [run.id for run in await house.executor.resume_silent()] == [silent.id]
+    assert [run.id for run in await house.executor.dispatch.resume_silent()] == [silent.id]
     assert (await house.executor.wait(silent.id)).status == "completed"
-    assert await house.executor.resume_silent() == []
+    assert await house.executor.dispatch.resume_silent() == []
     for untouched in (fresh, given_back):
         assert (await house.runs.get(untouched.id, TEAM)).completed_tests == 0
 
 
+@pytest.mark.embedded
 async def test_a_living_executor_with_an_expired_lease_keeps_its_run(
     house: Arena, settings: Settings
 ):
     living = Owner(settings.home / "executors")
     run = await left_running(house, living.token, seconds_left=-1)
-    assert await house.executor.resume_silent() == []
+    assert await house.executor.dispatch.resume_silent() == []
     living.close()
-    assert [resumed.id for resumed in await house.executor.resume_silent()] == [run.id]
+    assert [resumed.id for resumed in await house.executor.dispatch.resume_silent()] == [run.id]
     assert (await house.executor.wait(run.id)).status == "completed"
 
 
+@pytest.mark.embedded
 async def test_a_server_looks_for_interrupted_runs_periodically(
     house: Arena, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(executor, "RESUME_SECONDS", 0.01)
+    monkeypatch.setattr(dispatch, "RESUME_SECONDS", 0.01)
     async with house.executor.resuming():
         run = await left_running(house, "elsewhere", seconds_left=-1)
         async with aclosing(house.watcher.watch(run.id, TEAM)) as events, asyncio.timeout(30):

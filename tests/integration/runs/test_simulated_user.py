@@ -14,8 +14,8 @@ from arena.catalog.loader import read_source
 from arena.catalog.test import Test
 from arena.evaluation.resources import NO_RESOURCES
 from arena.models.turns import Turns
-from arena.runs.engine import execute_item
 from arena.runs.item import Item
+from arena.runs.item_loop import execute_item
 from arena.runs.run import Result
 from arena.runs.session import AgentSession, NotExecuted, Retries
 from arena.runs.simulated_user import SimulatedUsers

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from arena.assembly import Arena, open_arena
+from arena.assembly import Arena
 from arena.errors import InvalidInput
 from arena.evaluation.verify import verify
 from arena.runs.run import Run, RunRequest
 from arena.settings import Settings
+from databases import open_house
 from factories import write_agent
 
 ROOT = Path(__file__).parents[3]
@@ -67,7 +68,7 @@ async def house(settings: Settings, model_url: str) -> AsyncIterator[Arena]:
         ]
     }
     (tests / "graded.yaml").write_text(yaml.safe_dump(graded))
-    async with open_arena(settings) as opened:
+    async with open_house(settings) as opened:
         assert opened.catalog.current.problems == ()
         yield opened
 
@@ -122,7 +123,7 @@ async def test_a_run_with_tools_is_pushed_and_replayed(
     settings = Settings(home=tmp_path / "receiver")
     settings.home.mkdir()
     shutil.copy(sqlite_tables, settings.home)
-    async with open_arena(settings) as receiver:
+    async with open_house(settings) as receiver:
         pushed = await receiver.pushing.receive(TEAM, data)
         assert pushed.verification is not None
         assert pushed.verification["replayed"] == 4

@@ -7,11 +7,12 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from arena.assembly import Arena, open_arena
+from arena.assembly import Arena
 from arena.evaluation.verify import verify
 from arena.runs.run import Result, Run, RunRequest
 from arena.settings import Settings
 from conftest import missing
+from databases import open_house
 from factories import write_agent, write_tests
 
 CODE = "def add(a, b):\n    return a + b\n"
@@ -39,7 +40,7 @@ async def house(settings: Settings):
         ],
     }
     (settings.home / "benchmarks" / "graded.yaml").write_text(yaml.safe_dump(graded))
-    async with open_arena(settings) as opened:
+    async with open_house(settings) as opened:
         yield opened
 
 

@@ -15,8 +15,8 @@ import pytest as installed_pytest
 from arena.agents.agent_file import read_agent
 from arena.catalog.test import Test
 from arena.evaluation.resources import Resources
-from arena.runs.engine import execute_item
 from arena.runs.item import Item
+from arena.runs.item_loop import execute_item
 from arena.runs.run import Result
 from arena.runs.session import AgentSessions, Retries
 from integration.workspaces.cheats import FIX, Mode

@@ -15,8 +15,8 @@ from arena.models.turns import Turns
 from arena.models.usage import Usage
 from arena.runs import conversation
 from arena.runs.abilities import check_abilities
-from arena.runs.engine import execute_item
 from arena.runs.item import Item
+from arena.runs.item_loop import execute_item
 from arena.runs.run import Result
 from arena.runs.session import AgentSession, NotExecuted, Retries
 from arena.runs.verdicts import submission_of

@@ -7,8 +7,8 @@ from arena.errors import AgentCrashed, AgentTimedOut, AgentUnavailable
 from arena.evaluation.resources import NO_RESOURCES
 from arena.models.turns import Turns
 from arena.models.usage import Usage
-from arena.runs.engine import execute_item
 from arena.runs.item import Item
+from arena.runs.item_loop import execute_item
 from arena.runs.run import Result
 from arena.runs.session import AgentSession, NotExecuted, Retries
 from arena.scoring.history import ExecutionStatus

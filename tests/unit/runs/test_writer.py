@@ -1,7 +1,7 @@
 import asyncio
 
-from arena.runs.engine import BATCH_CHARACTERS, BATCH_RESULTS, ResultWriter
 from arena.runs.item import Executed
+from arena.runs.result_writer import BATCH_CHARACTERS, BATCH_RESULTS, ResultWriter
 from factories import executed
 
 

@@ -10,4 +10,5 @@ export const keys = {
   suites: (team: string) => [team, "scores", "suites"] as const,
   reviews: (team: string) => [team, "reviews"] as const,
   market: (team: string) => [team, "market"] as const,
+  workers: (team: string) => [team, "workers"] as const,
 };

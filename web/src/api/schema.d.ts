@@ -1482,6 +1482,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Metrics
+         * @description The figures of the queue for Prometheus: depth, lag, workers, takeovers, retries.
+         */
+        get: operations["get_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ready": {
         parameters: {
             query?: never;
@@ -1953,6 +1973,28 @@ export interface paths {
          * @description Check a verdict record: replay what can be replayed, recompute the rest.
          */
         get: operations["verify_record"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Workers
+         * @description Workers, the queue, the runs in it, and what is stuck and why.
+         *
+         *     A team's token shows the runs of the team; workers and queues are shared by all teams.
+         */
+        get: operations["list_workers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2741,6 +2783,25 @@ export interface components {
              * @default
              */
             reviewer: string;
+        };
+        /**
+         * ChoreState
+         * @description Work of one kind that was requested: judging, recalculation, audits.
+         */
+        ChoreState: {
+            /** Kind */
+            kind: string;
+            /** Waiting */
+            waiting: number;
+            /** In Work */
+            in_work: number;
+            /** Failed */
+            failed: number;
+            /**
+             * Lag Seconds
+             * @description How long the first one has waited; 0 if none waits.
+             */
+            lag_seconds: number;
         };
         /**
          * Claim
@@ -4314,6 +4375,168 @@ export interface components {
             count: number;
         };
         /**
+         * QueueOverview
+         * @description Workers, queues, runs, and what is stuck.
+         */
+        QueueOverview: {
+            /**
+             * Dispatch
+             * @description `embedded`: each run is executed by the process that starts it, and the rest is empty.
+             * @enum {string}
+             */
+            dispatch: "embedded" | "queued";
+            /**
+             * Workers
+             * @default []
+             */
+            workers: components["schemas"]["Worker"][];
+            /**
+             * Queues
+             * @default []
+             */
+            queues: components["schemas"]["QueueState"][];
+            /**
+             * Runs
+             * @description With a token, those of its team.
+             * @default []
+             */
+            runs: components["schemas"]["QueuedRun"][];
+            /**
+             * Stuck
+             * @description What waits although it should not; with a token, of its team.
+             * @default []
+             */
+            stuck: components["schemas"]["Stuck"][];
+            /**
+             * Chores
+             * @default []
+             */
+            chores: components["schemas"]["ChoreState"][];
+            totals: components["schemas"]["QueueTotals"];
+            /**
+             * Results Per Second
+             * @description Of the listed runs, in the last minute.
+             * @default 0
+             */
+            results_per_second: number;
+        };
+        /**
+         * QueueState
+         * @description The work of one queue: shards of runs, or chores.
+         */
+        QueueState: {
+            /**
+             * Queue
+             * @example shards.gpu
+             */
+            queue: string;
+            /**
+             * Depth
+             * @description What no worker has taken yet.
+             */
+            depth: number;
+            /** In Work */
+            in_work: number;
+            /**
+             * Lag Seconds
+             * @description How long the first of them has waited; 0 if none waits.
+             */
+            lag_seconds: number;
+            /**
+             * Workers
+             * @description The live workers that take jobs from it.
+             */
+            workers: string[];
+        };
+        /**
+         * QueueTotals
+         * @description Counters since the queue was made.
+         */
+        QueueTotals: {
+            /**
+             * Results
+             * @description Results that workers have written, but for the last seconds of those that died.
+             * @default 0
+             */
+            results: number;
+            /**
+             * Takeovers
+             * @description Shards of a dead worker that another one took over.
+             * @default 0
+             */
+            takeovers: number;
+            /**
+             * Retries
+             * @description Shards that came again because a worker could not execute them.
+             * @default 0
+             */
+            retries: number;
+            /**
+             * Hand Backs
+             * @description Shards that a worker gave back because it was stopped.
+             * @default 0
+             */
+            hand_backs: number;
+            /**
+             * Reconciled
+             * @description Jobs that were lost by the queue and added again.
+             * @default 0
+             */
+            reconciled: number;
+        };
+        /**
+         * QueuedRun
+         * @description A run whose shards are executed by workers.
+         */
+        QueuedRun: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Team Id */
+            team_id: string;
+            /** Agent Id */
+            agent_id: string;
+            /** Agent Version */
+            agent_version: string;
+            /** Total Tests */
+            total_tests: number;
+            /** Completed Tests */
+            completed_tests: number;
+            /** Total Shards */
+            total_shards: number;
+            /** Done Shards */
+            done_shards: number;
+            /**
+             * In Work
+             * @description Shards that a worker executes.
+             */
+            in_work: number;
+            /**
+             * Depth
+             * @description Shards that are queued, and that no worker has taken yet.
+             */
+            depth: number;
+            /**
+             * Waiting
+             * @description Shards that are queued when others of the run are done.
+             */
+            waiting: number;
+            /**
+             * Results Per Second
+             * @description In the last minute.
+             */
+            results_per_second: number;
+            /**
+             * Is Ending
+             * @description Whether nothing more is asked, although items are left.
+             */
+            is_ending: boolean;
+            /** Started At */
+            started_at: string | null;
+        };
+        /**
          * Readiness
          * @description Whether the server can do its work now.
          */
@@ -5778,6 +6001,43 @@ export interface components {
             turn?: number | null;
         };
         /**
+         * Stuck
+         * @description Something that waits, and why.
+         */
+        Stuck: {
+            /**
+             * Why
+             * @enum {string}
+             */
+            why: "no_worker" | "no_label" | "no_sandbox" | "not_served" | "problem" | "silent_worker" | "not_queued" | "paused" | "ending";
+            /**
+             * Reason
+             * @description The same in words.
+             * @example no live worker has the label gpu
+             */
+            reason: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Team Id */
+            team_id: string;
+            /** Agent Id */
+            agent_id: string;
+            /**
+             * Shards
+             * @description How many shards wait for this reason; 0 if it is not about shards.
+             * @default 0
+             */
+            shards: number;
+            /**
+             * Waiting Seconds
+             * @description How long the first of them has waited; None if that is not known.
+             */
+            waiting_seconds: number | null;
+        };
+        /**
          * SubjectKind
          * @description Whose submission a review is about.
          * @enum {string}
@@ -7109,6 +7369,96 @@ export interface components {
             cost_efficiency: number;
         };
         /**
+         * Worker
+         * @description A worker as its last heartbeat described it.
+         */
+        Worker: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Name
+             * @example w1
+             */
+            name: string;
+            /**
+             * Host
+             * @description Its machine; None for a team's token.
+             */
+            host: string | null;
+            /**
+             * Pid
+             * @description The number of its process; None for a team's token.
+             */
+            pid: number | null;
+            /**
+             * Version
+             * @description Of Arena.
+             * @example 0.1.0
+             */
+            version: string;
+            /**
+             * Queues
+             * @description The queues that it takes jobs from.
+             */
+            queues: string[];
+            /**
+             * Labels
+             * @description What agents can name as their placement.
+             */
+            labels: string[];
+            /**
+             * Judges
+             * @description The judges in whose name it judges paid tasks.
+             */
+            judges: string[];
+            /**
+             * Shards
+             * @description Shards that it executes at once.
+             */
+            shards: number;
+            /**
+             * Questions
+             * @description Questions that it asks at once.
+             */
+            questions: number;
+            /** Has Sandbox */
+            has_sandbox: boolean;
+            /**
+             * Is Stopping
+             * @description Whether it takes nothing more.
+             */
+            is_stopping: boolean;
+            /**
+             * Busy
+             * @description Jobs that it works on.
+             */
+            busy: number;
+            /** Done Shards */
+            done_shards: number;
+            /** Done Results */
+            done_results: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Seen At
+             * Format: date-time
+             * @description Its last heartbeat, by the clock of the database.
+             */
+            seen_at: string;
+            /**
+             * State
+             * @description `silent`: no heartbeat for 5 seconds.
+             * @enum {string}
+             */
+            state: "working" | "idle" | "stopping" | "silent";
+        };
+        /**
          * WrittenTest
          * @description A test that was made of something that happened, as a file.
          */
@@ -7183,7 +7533,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "scores" | "reviews" | "market" | "catalog";
+            what: "scores" | "reviews" | "market" | "catalog" | "workers";
         };
         /**
          * Progress
@@ -19630,6 +19980,102 @@ export interface operations {
             };
         };
     };
+    get_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures in Prometheus' text format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; version=0.0.4": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_readiness: {
         parameters: {
             query?: never;
@@ -23965,6 +24411,198 @@ export interface operations {
                      *       "status": 404,
                      *       "code": "not_found",
                      *       "detail": "there is no run 5e06f7d4-f474-4fa8-a834-b447442a7da2",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unprocessable Entity",
+                     *       "status": 422,
+                     *       "code": "invalid_input",
+                     *       "detail": "body.trials: Input should be greater than or equal to 1",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "code": "infrastructure_error",
+                     *       "detail": "the database does not respond: connection refused",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_workers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dispatch": "queued",
+                     *       "workers": [
+                     *         {
+                     *           "id": "5b1f6a0e-3c0e-4d7e-9a55-6f0c7d1e2a01",
+                     *           "name": "w1",
+                     *           "host": "build-1",
+                     *           "pid": 4711,
+                     *           "version": "0.1.0",
+                     *           "queues": [
+                     *             "shards",
+                     *             "shards.build-1"
+                     *           ],
+                     *           "labels": [
+                     *             "build-1"
+                     *           ],
+                     *           "judges": [],
+                     *           "shards": 4,
+                     *           "questions": 20,
+                     *           "has_sandbox": true,
+                     *           "is_stopping": false,
+                     *           "busy": 2,
+                     *           "done_shards": 31,
+                     *           "done_results": 1550,
+                     *           "started_at": "2026-11-18T09:00:00Z",
+                     *           "seen_at": "2026-11-18T09:12:30Z",
+                     *           "state": "working"
+                     *         }
+                     *       ],
+                     *       "queues": [
+                     *         {
+                     *           "queue": "shards",
+                     *           "depth": 0,
+                     *           "in_work": 2,
+                     *           "lag_seconds": 0,
+                     *           "workers": [
+                     *             "w1"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "queue": "shards.gpu",
+                     *           "depth": 1,
+                     *           "in_work": 0,
+                     *           "lag_seconds": 42.5,
+                     *           "workers": []
+                     *         }
+                     *       ],
+                     *       "runs": [
+                     *         {
+                     *           "run_id": "0c9c3f0e-7d53-4a0c-8f5e-2f7e1b6d9a10",
+                     *           "team_id": "default",
+                     *           "agent_id": "scribe",
+                     *           "agent_version": "1.0.0",
+                     *           "total_tests": 400,
+                     *           "completed_tests": 150,
+                     *           "total_shards": 8,
+                     *           "done_shards": 3,
+                     *           "in_work": 2,
+                     *           "depth": 1,
+                     *           "waiting": 2,
+                     *           "results_per_second": 2.5,
+                     *           "is_ending": false,
+                     *           "started_at": "2026-11-18T09:11:30Z"
+                     *         }
+                     *       ],
+                     *       "stuck": [
+                     *         {
+                     *           "why": "no_label",
+                     *           "reason": "no live worker has the label gpu",
+                     *           "run_id": "0c9c3f0e-7d53-4a0c-8f5e-2f7e1b6d9a10",
+                     *           "team_id": "default",
+                     *           "agent_id": "scribe",
+                     *           "shards": 1,
+                     *           "waiting_seconds": 42.5
+                     *         }
+                     *       ],
+                     *       "chores": [
+                     *         {
+                     *           "kind": "audit",
+                     *           "waiting": 0,
+                     *           "in_work": 1,
+                     *           "failed": 0,
+                     *           "lag_seconds": 0
+                     *         }
+                     *       ],
+                     *       "totals": {
+                     *         "results": 1550,
+                     *         "takeovers": 1,
+                     *         "retries": 0,
+                     *         "hand_backs": 2,
+                     *         "reconciled": 0
+                     *       },
+                     *       "results_per_second": 2.5
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueueOverview"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Unauthorized",
+                     *       "status": 401,
+                     *       "code": "unauthorized",
+                     *       "detail": "A valid token is needed: send it as 'Authorization: Bearer <token>'.",
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "about:blank",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "code": "forbidden",
+                     *       "detail": "the token does not belong to team 'mine'",
                      *       "errors": []
                      *     }
                      */

@@ -21,6 +21,7 @@ const CatalogPage = lazy(() => import("../pages/catalog/CatalogPage"));
 const ReviewsPage = lazy(() => import("../pages/reviews/ReviewsPage"));
 const MarketPage = lazy(() => import("../pages/market/MarketPage"));
 const JudgesPage = lazy(() => import("../pages/judges/JudgesPage"));
+const WorkersPage = lazy(() => import("../pages/workers/WorkersPage"));
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -61,6 +62,7 @@ export function App() {
                 <Route path="/reviews/*?" component={ReviewsPage} />
                 <Route path="/market/*?" component={MarketPage} />
                 <Route path="/judges" component={JudgesPage} />
+                <Route path="/workers" component={WorkersPage} />
                 <Route component={NotFoundPage} />
               </Switch>
             </Shell>

@@ -12,6 +12,7 @@ const TABS: readonly { href: string; label: string; also?: string }[] = [
   { href: "/reviews", label: "Reviews" },
   { href: "/market", label: "Market" },
   { href: "/judges", label: "Judges" },
+  { href: "/workers", label: "Workers" },
 ];
 
 /** The tabs. They are links, because each has its own address. */

@@ -27,7 +27,7 @@ from arena.market.records.mirror import (
     store_description,
     store_task,
 )
-from arena.market.records.projecting import project_events, undo_events
+from arena.market.records.projecting import OnSubmitted, project_events, undo_events
 from arena.market.records.reading import read_task
 from arena.market.task import Task, TaskState
 from arena.store.database import dialect_insert
@@ -109,7 +109,11 @@ async def blocks_with_events(connection: AsyncConnection, place: Place) -> list[
 
 
 async def add_contract_events(
-    connection: AsyncConnection, place: Place, events: Sequence[ContractEvent], names: Names
+    connection: AsyncConnection,
+    place: Place,
+    events: Sequence[ContractEvent],
+    names: Names,
+    on_submitted: OnSubmitted | None = None,
 ) -> list[str]:
     """Record new events and what follows from them; returns what could not be understood."""
     if events:
@@ -124,7 +128,8 @@ async def add_contract_events(
             problems.append(error.message)
     for event in events:
         if event.chain_task in histories:
-            await _mirror_event(connection, place, event, histories[event.chain_task])
+            history = histories[event.chain_task]
+            await _mirror_event(connection, place, event, history, on_submitted)
     for history in histories.values():
         await store_task(connection, history.task)
     # From now on they keep these names: another name later would tell another history.
@@ -237,7 +242,11 @@ async def _history(
 
 
 async def _mirror_event(
-    connection: AsyncConnection, place: Place, event: ContractEvent, history: History
+    connection: AsyncConnection,
+    place: Place,
+    event: ContractEvent,
+    history: History,
+    on_submitted: OnSubmitted | None,
 ) -> None:
     happened = next(one for one in history.happened if one.event.place == event.place)
     task = happened.task
@@ -267,7 +276,7 @@ async def _mirror_event(
         )
         .values(event_id=event_id)
     )
-    await project_events(connection, task, [happened.new.kind], event.at)
+    await project_events(connection, task, [happened.new.kind], event.at, on_submitted)
 
 
 async def _store_what_is_left(

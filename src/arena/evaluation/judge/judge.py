@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from arena.evaluation.judge.budget import CallBudget
+from arena.evaluation.judge.budget import CallBudget, Count
 from arena.evaluation.judge.cache import AnswerCache
 from arena.evaluation.judge.config import Panel, panel_for
 from arena.evaluation.judge.figures import figures_in
@@ -22,13 +22,14 @@ SHORT_CHARACTERS = 20_000
 class ModelJudge:
     """Judges by a standard's criteria with models. It belongs to one event loop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, count: Count | None = None) -> None:
+        """`count` counts the calls of teams for all machines; by default only here."""
         self.figures = figures_in(settings.home)
         self._settings = settings
         self._cache = AnswerCache(
             settings.home / "judge" / "answers", max_entries=settings.judge_cache_entries
         )
-        self._budget = CallBudget(settings.judge_budget)
+        self._budget = CallBudget(settings.judge_budget, count)
         self._voters: dict[str, Voter] = {}
 
     def panel(self, choice: JudgeChoice | None = None) -> Panel:

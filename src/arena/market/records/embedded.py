@@ -56,7 +56,7 @@ from arena.market.records.book import (
 from arena.market.records.claims import check_claim
 from arena.market.records.money import account_balances, account_history
 from arena.market.records.participants import Signed, use_nonce
-from arena.market.records.projecting import project_events, rebuild_projections
+from arena.market.records.projecting import OnSubmitted, project_events, rebuild_projections
 from arena.market.records.reading import ranked_applicants, read_agent, read_task
 from arena.market.records.rows import from_task
 from arena.market.signing import (
@@ -90,8 +90,14 @@ class EmbeddedLedger:
     currency = TEST_MONEY
     allows_best_reputation = True
 
-    def __init__(self, database: Database, feed: Feed | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        feed: Feed | None = None,
+        on_submitted: OnSubmitted | None = None,
+    ) -> None:
         self._database = database
+        self._on_submitted = on_submitted
         self._feed = feed or Feed()
         self._market_ids: dict[str, str] = {}
 
@@ -154,7 +160,7 @@ class EmbeddedLedger:
             if signed:
                 statement, proof = signed
                 await use_nonce(connection, team_id, statement.agent, proof.nonce, at)
-            await _write(connection, full, before, step, at)
+            await _write(connection, full, before, step, at, self._on_submitted)
             return step.task
 
         return await self._once(team_id, key, call_digest(task_id, call), call.action, write)
@@ -318,7 +324,12 @@ async def _decide(
 
 
 async def _write(
-    connection: AsyncConnection, call: Call, before: Task, step: Step, at: datetime
+    connection: AsyncConnection,
+    call: Call,
+    before: Task,
+    step: Step,
+    at: datetime,
+    on_submitted: OnSubmitted | None,
 ) -> None:
     task, team_id = step.task, step.task.team_id
     if call.action is Action.APPLY:
@@ -343,7 +354,8 @@ async def _write(
     if step.entry:
         await post_entry(connection, team_id, step.entry, at, task.id)
     await add_events(connection, team_id, task.id, call.by, at, step.events)
-    await project_events(connection, task, [event.kind for event in step.events], at)
+    kinds = [event.kind for event in step.events]
+    await project_events(connection, task, kinds, at, on_submitted)
 
 
 async def _application_version(

@@ -1,7 +1,7 @@
 """Writes what follows from the events of tasks (`market/projection.py`), or recomputes it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import astuple, fields
 from datetime import datetime
 
@@ -21,12 +21,21 @@ from arena.store.tables.scores import Executions
 
 PAGE = 500
 
+OnSubmitted = Callable[[AsyncConnection, Task], Awaitable[None]]
+"""Called in the transaction that records the result of a task."""
+
 
 async def project_events(
-    connection: AsyncConnection, task: Task, kinds: Iterable[EventKind], at: datetime
+    connection: AsyncConnection,
+    task: Task,
+    kinds: Iterable[EventKind],
+    at: datetime,
+    on_submitted: OnSubmitted | None = None,
 ) -> None:
     """Add what follows from new events of a task."""
     for kind in kinds:
+        if on_submitted and kind is EventKind.RESULT_SUBMITTED:
+            await on_submitted(connection, task)
         if gained := gained_reputation(task, kind):
             await _change_reputation(connection, task, gained, 1)
         if execution := ended_execution(task, kind, at):

@@ -18,6 +18,8 @@ from arena.store.tables.runs import Runs
 
 LEASE = timedelta(seconds=15)
 """How long an executor may be silent before another one may take the run over."""
+EMBEDDED, QUEUED = "embedded", "queued"
+"""Who executes a run: one process under its lease, or workers under the tokens of its shards."""
 NOTHING: Mapping[str, object] = MappingProxyType({})
 """No columns: of a run without a budget."""
 
@@ -60,6 +62,8 @@ async def take_over(
         row = await run_row(connection, run_id, lock=True)
         if row.status != RunStatus.RUNNING:
             check_move(run_id, RunStatus(row.status), RunStatus.RUNNING, "resumed")
+        elif row.dispatch == QUEUED:
+            raise Conflict(f"run {run_id} is executed by workers, it cannot be resumed here")
         # A released or dead executor's lease need not expire first: resuming would wait 15 s.
         elif row.lease_token not in (None, dead) and row.lease_expires_at > clock.now():
             raise Conflict(f"run {run_id} is being executed, it cannot be resumed")
@@ -81,6 +85,7 @@ async def _take(
             errored_tests=0,  # those tests are tried again now
             lease_token=token,
             lease_expires_at=now + LEASE,
+            dispatch=EMBEDDED,
             **more,
         )
     )

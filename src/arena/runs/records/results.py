@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, and_, delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena import clock
 from arena.catalog.test import Test
@@ -15,8 +16,10 @@ from arena.runs.item import Executed, Item
 from arena.runs.records.lease import NOTHING, held_row
 from arena.runs.records.rows import cost_columns, findings_json
 from arena.runs.run import Result, RunError
+from arena.runs.shard import Shard
 from arena.store.database import Database, shielded
 from arena.store.tables.runs import FrozenTests, Results, RunErrors, Runs, RunTests
+from arena.text import storable
 
 PAGE = 500
 """Tests of a run in memory at once."""
@@ -25,15 +28,29 @@ RESULT_COLUMNS = tuple(name for name in Result.__dataclass_fields__ if name in R
 
 @shielded
 async def pending_page(
-    database: Database, run_id: UUID, after: int, known: Sequence[Test]
+    database: Database,
+    run_id: UUID,
+    after: int,
+    known: Sequence[Test] = (),
+    shard: Shard | None = None,
 ) -> tuple[list[Item], int | None]:
-    """Items without a result, in order, and the position of the last; None after the last page.
+    """Items without a result, in order, and the position to go on from; None after the last page.
 
-    A page starts after the position `after`. If `known` is not empty, it has the run's tests.
+    A page starts after the position `after`. If `known` is not empty, it has the run's tests. With
+    a shard, only its items.
     """
+    within = [RunTests.run_id == run_id, RunTests.position > after]
+    if shard is not None:
+        within += [
+            RunTests.position.between(shard.first_position, shard.last_position),
+            # Not null: the need of most tests is not recorded.
+            RunTests.needs_sandbox.is_(True)
+            if shard.needs_sandbox
+            else RunTests.needs_sandbox.is_not(True),
+        ]
     query = (
         select(RunTests.position, RunTests.test_id, RunTests.trials)
-        .where(RunTests.run_id == run_id, RunTests.position > after)
+        .where(*within)
         .order_by(RunTests.position)
         .limit(PAGE)
     )
@@ -42,13 +59,14 @@ async def pending_page(
         if not page:
             return [], None
         last = page[-1].position
+        within.append(RunTests.position <= last)
         done_query = (
             select(Results.test_id, Results.trial)
             .join(
                 RunTests,
                 and_(RunTests.run_id == Results.run_id, RunTests.test_id == Results.test_id),
             )
-            .where(Results.run_id == run_id, RunTests.position.between(after + 1, last))
+            .where(Results.run_id == run_id, *within)
         )
         done = {(r.test_id, r.trial) for r in await connection.execute(done_query)}
         tests = known[after + 1 : last + 1]
@@ -57,17 +75,17 @@ async def pending_page(
                 select(FrozenTests.body)
                 .join(RunTests, RunTests.digest == FrozenTests.digest)
                 # By position: a list of digests would stay in memory until it is collected.
-                .where(RunTests.run_id == run_id, RunTests.position.between(after + 1, last))
+                .where(*within)
                 .order_by(RunTests.position)
             )
             tests = [Test.from_json(r.body) for r in await connection.execute(bodies)]
     items = [
         Item(test=test, trial=trial)
         for test, row in zip(tests, page, strict=True)
-        for trial in range(1, row.trials + 1)
+        for trial in (range(1, row.trials + 1) if shard is None else shard.trials_of(row.trials))
         if (row.test_id, trial) not in done
     ]
-    return items, last
+    return items, last if len(page) == PAGE else None
 
 
 @shielded
@@ -82,24 +100,36 @@ async def add_results(
     """Record results and count them, in one transaction and only under the lease.
 
     `spent` has the column of what a run with a budget has spent until now.
+    """
+    async with database.writing() as connection:
+        row = await held_row(connection, run_id, token)
+        await insert_results(connection, row, batch, reviewers_needed, spent)
+
+
+async def insert_results(
+    connection: AsyncConnection,
+    row: Row[Any],
+    batch: Sequence[Executed],
+    reviewers_needed: int,
+    spent: Mapping[str, object],
+) -> None:
+    """Record results and count them; the caller has locked the run's row.
 
     Results that people have to judge get their reviews in the same transaction.
     """
     results = [executed.result for executed in batch]
-    async with database.writing() as connection:
-        row = await held_row(connection, run_id, token)
-        numbered = enumerate(batch, start=row.completed_tests + 1)
-        await connection.execute(
-            insert(Results), [result_row(run_id, number, one) for number, one in numbered]
-        )
-        await connection.execute(
-            update(Runs).where(Runs.id == run_id).values(**_counters(row, results), **spent)
-        )
-        if awaiting := [executed for executed in batch if executed.result.passed is None]:
-            # Imported here: most runs need nobody to judge them.
-            from arena.runs.records.reviews import open_result_reviews
+    numbered = enumerate(batch, start=row.completed_tests + 1)
+    await connection.execute(
+        insert(Results), [result_row(row.id, number, one) for number, one in numbered]
+    )
+    await connection.execute(
+        update(Runs).where(Runs.id == row.id).values(**_counters(row, results), **spent)
+    )
+    if awaiting := [executed for executed in batch if executed.result.passed is None]:
+        # Imported here: most runs need nobody to judge them.
+        from arena.runs.records.reviews import open_result_reviews
 
-            await open_result_reviews(connection, row, awaiting, reviewers_needed)
+        await open_result_reviews(connection, row, awaiting, reviewers_needed)
 
 
 @shielded
@@ -107,16 +137,22 @@ async def add_error(database: Database, run_id: UUID, token: str, error: RunErro
     """Record that an item could not be executed."""
     async with database.writing() as connection:
         await held_row(connection, run_id, token)
-        same = and_(
-            RunErrors.run_id == run_id,
-            RunErrors.test_id == error.test_id,
-            RunErrors.trial == error.trial,
-        )
-        await connection.execute(delete(RunErrors).where(same))
-        await connection.execute(
-            insert(RunErrors),
-            {"run_id": run_id, "created_at": clock.now(), **asdict(error)},
-        )
+        await insert_error(connection, run_id, error)
+
+
+async def insert_error(connection: AsyncConnection, run_id: UUID, error: RunError) -> None:
+    """Record that an item could not be executed, instead of an earlier error of it."""
+    same = and_(
+        RunErrors.run_id == run_id,
+        RunErrors.test_id == error.test_id,
+        RunErrors.trial == error.trial,
+    )
+    await connection.execute(delete(RunErrors).where(same))
+    await connection.execute(
+        insert(RunErrors),
+        {"run_id": run_id, "created_at": clock.now(), **asdict(error)}
+        | {"reason": storable(error.reason)},
+    )
 
 
 def _counters(row: Row[Any], results: Sequence[Result]) -> dict[str, object]:

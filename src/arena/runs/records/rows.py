@@ -73,8 +73,10 @@ async def frozen_test(connection: AsyncConnection, run_id: UUID, test_id: str) -
 
 def to_run(row: Row[Any]) -> Run:
     """The run in a row."""
-    # Released by an executor that was stopped, or expired because it died.
-    has_executor = row.lease_token is not None and row.lease_expires_at > clock.now()
+    # Released by an executor that was stopped, or expired because it died. The shards of a queued
+    # run are always with a worker, or wait for one.
+    has_lease = row.lease_token is not None and row.lease_expires_at > clock.now()
+    has_executor = has_lease or row.dispatch == "queued"
     return value_from(
         Run,
         row,

@@ -16,7 +16,7 @@ from arena.catalog.suite import Suite
 from arena.catalog.test import Test, cluster_of, digest_of, fingerprint_of
 from arena.models.family import same_family
 from arena.project import OWN_SUITE
-from arena.runs.records.lease import NOTHING, held_row
+from arena.runs.records.lease import EMBEDDED, NOTHING, held_row
 from arena.runs.records.rows import run_row, to_run
 from arena.runs.run import Run, RunStatus, check_move
 from arena.scoring.board import Provenance
@@ -135,8 +135,10 @@ def frozen_row(digest: str, body: dict[str, object]) -> dict[str, object]:
 
 @shielded
 async def unfinished_runs(database: Database) -> list[Run]:
-    """Every run in state running: the candidates for resuming."""
-    query = select(Runs.__table__).where(Runs.status == RunStatus.RUNNING)
+    """Every run in state running that no worker executes: the candidates for resuming."""
+    query = select(Runs.__table__).where(
+        Runs.status == RunStatus.RUNNING, Runs.dispatch == EMBEDDED
+    )
     async with database.reading() as connection:
         return [to_run(row) for row in await connection.execute(query)]
 
@@ -146,6 +148,7 @@ async def silent_runs(database: Database) -> list[tuple[Run, str]]:
     """The runs with an expired lease that was not released, each with its token."""
     query = select(Runs.__table__).where(
         Runs.status == RunStatus.RUNNING,
+        Runs.dispatch == EMBEDDED,
         Runs.lease_token.is_not(None),
         Runs.lease_expires_at <= clock.now(),
     )
@@ -171,24 +174,32 @@ async def finish(
         row = await held_row(connection, run_id, token)
         if spent:
             await change(connection, run_id, **spent)
-        # By the row, not by this execution: a resumed run also has earlier results.
-        if row.completed_tests < row.total_tests:
-            values: dict[str, object] = {
-                "status": RunStatus.BUDGET_EXCEEDED if is_exceeded else RunStatus.FAILED,
-                "completed_at": clock.now(),
-                "errored_tests": row.total_tests - row.completed_tests,
-                "error_message": error_message,
-            }
-            await change(connection, run_id, **values, **NO_LEASE)
-            await _try_to_count(connection, run_id)
+        return await end_execution(connection, row, error_message, is_exceeded=is_exceeded)
+
+
+async def end_execution(
+    connection: AsyncConnection, row: Row[Any], error_message: str | None, *, is_exceeded: bool
+) -> Run:
+    """Move a run whose row the caller has locked to the state after its execution."""
+    run_id = row.id
+    # By the row, not by this execution: a resumed run also has earlier results.
+    if row.completed_tests < row.total_tests:
+        values: dict[str, object] = {
+            "status": RunStatus.BUDGET_EXCEEDED if is_exceeded else RunStatus.FAILED,
+            "completed_at": clock.now(),
+            "errored_tests": row.total_tests - row.completed_tests,
+            "error_message": error_message,
+        }
+        await change(connection, run_id, **values, **NO_LEASE)
+        await _try_to_count(connection, run_id)
+    else:
+        await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
+        await change(connection, run_id, errored_tests=0, error_message=None, **NO_LEASE)
+        if row.awaiting_tests:
+            await change(connection, run_id, status=RunStatus.AWAITING_REVIEW)
         else:
-            await connection.execute(delete(RunErrors).where(RunErrors.run_id == run_id))
-            await change(connection, run_id, errored_tests=0, error_message=None, **NO_LEASE)
-            if row.awaiting_tests:
-                await change(connection, run_id, status=RunStatus.AWAITING_REVIEW)
-            else:
-                await complete(connection, row)
-        return to_run(await run_row(connection, run_id))
+            await complete(connection, row)
+    return to_run(await run_row(connection, run_id))
 
 
 async def _try_to_count(connection: AsyncConnection, run_id: UUID) -> None:

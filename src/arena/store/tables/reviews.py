@@ -47,6 +47,9 @@ class Reviews(Table):
     """Incremented with every answer: a verdict made from older answers is not written."""
     trouble: Mapped[str | None]
     """Why the verdict failed, or why the answers did not count."""
+    claim_token: Mapped[str | None] = column(String(64))
+    """Of the worker that makes the verdict."""
+    claimed_until: Mapped[datetime | None]
     due_at: Mapped[datetime | None]
     """Answers count until then; None: no limit."""
     created_at: Mapped[datetime]

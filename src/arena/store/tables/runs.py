@@ -95,6 +95,16 @@ class Runs(Table):
     lease_token: Mapped[str | None] = column(String(64))
     """The fencing token of its executor; a writer without it is refused."""
     lease_expires_at: Mapped[datetime | None]
+    dispatch: Mapped[str] = column(String(10), default="embedded", server_default="embedded")
+    """`embedded`: one process executes it under its lease. `queued`: workers execute its shards."""
+    placement: Mapped[str | None] = column(String(100))
+    """The label of the workers that can execute a queued run; None: any worker."""
+    frozen_agent: Mapped[str | None] = column(String(64))
+    """The digest of its agent in `agent_frozen_agents`; None if it is not queued."""
+    executing_since: Mapped[datetime | None]
+    """Of a queued run with a budget: when it would have begun without interruptions."""
+    ending: Mapped[dict[str, Any] | None] = column(AnyJson)
+    """Why a queued run asks nothing more, although items are left; None while it goes on."""
 
 
 class FrozenTests(Table):
@@ -123,6 +133,8 @@ class RunTests(Table):
     test_id: Mapped[str] = column(String(120))
     digest: Mapped[str] = column(ForeignKey("agent_benchmark_tests.digest"))
     trials: Mapped[int]
+    needs_sandbox: Mapped[bool | None]
+    """Of a queued run: whether its verdict needs a sandbox."""
 
 
 class Results(Table):

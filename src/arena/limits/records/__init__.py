@@ -1,0 +1,1 @@
+"""The tables of shared limits: slots, permits and pauses of places."""

@@ -1,0 +1,1 @@
+"""The queue's access to Arena's tables; PostgreSQL only."""
