@@ -23,7 +23,7 @@ demo-chain: setup  ## Run the market on a local Ethereum node: deploy the contra
 	@scripts/demo-chain
 
 # Programs that the tests need; the second line has the languages of the sandbox.
-TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 chromium \
+TEST_TOOLS := jq curl bwrap=bubblewrap libseccomp.so.2=libseccomp2 ip=iproute2 chromium \
   python3 node=nodejs tsc=node-typescript gcc g++ rustc go=golang-go javac=default-jdk-headless ruby perl php=php-cli lua=lua5.4
 
 # Three workers on two cores: waiting tests leave a tenth of the CPU idle.

@@ -20,6 +20,7 @@ from functools import partial
 
 from cluster.cluster import Agent
 from cluster.fleet import possible_kinds
+from cluster.network import leave_network
 from cluster.rounds import HEAD, Outcome, Plan, play
 from cluster.sharing import fairness, used
 
@@ -72,6 +73,8 @@ def main() -> None:
     options = parser.parse_args()
     seed = options.seed or random.SystemRandom().randrange(1, 10**6)
     machines = possible_kinds()
+    if "network" in machines:
+        leave_network()
     print(f"SEED={seed}; machines: {', '.join(machines)}", flush=True)
     for kind, needed in NEEDS.items():
         if needed not in machines:
