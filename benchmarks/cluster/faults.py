@@ -49,6 +49,7 @@ class Faults:
         """Every kind of fault by its name."""
         return {
             "kill": self.kill,
+            "takeover": self.take_over,
             "server": self.kill_server,
             "stop": self.stop,
             "stall": self.stall,
@@ -82,6 +83,11 @@ class Faults:
         self.say(f"kill -9 {machine.worker}, which had {len(kill.held)} shards")
         self.kills.append(kill)
         self.fleet.start(machine)
+
+    def take_over(self) -> None:
+        """Kill -9 of a worker; nobody else dies before others have its shards."""
+        self.kill()
+        self.kills[-1].takeovers(self.cluster)
 
     def kill_server(self) -> None:
         """Kill -9 of the server; it is started again."""
