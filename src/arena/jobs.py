@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Any
 
 from arena.evaluation.resources import Resources
-from arena.market.judge_jobs import JUDGE, JudgeJobs
+from arena.market.judge_jobs import JudgeJobs
 from arena.market.judge_market import LocalMarket
 from arena.market.judging import JudgeFlow
 from arena.market.market import Market
 from arena.market.reviewing import TaskReviews
 from arena.queue.chores import CHORE, Chores
-from arena.queue.job import Handler
+from arena.queue.job import JUDGE, Handler
 from arena.queue.queue import JobQueue
 from arena.reviews.queued import SETTLE, QueuedReviews
 from arena.reviews.reviews import Reviews

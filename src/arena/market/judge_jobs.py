@@ -18,23 +18,17 @@ from arena.market.judging import AT_ONCE, FIRST_WAIT_SECONDS, JudgeFlow
 from arena.market.market import Market
 from arena.market.records.tickets import judges_with_tasks, unclaimed_tasks
 from arena.market.task import Task
-from arena.queue.job import URGENT, Job, Postponed, queue_name
+from arena.queue.job import JUDGE, URGENT, Job, Postponed, judge_queue_name
 from arena.queue.queue import JobQueue
 from arena.queue.records.serving import served_queues
 from arena.store.database import Database, shielded
 
 log = logging.getLogger(__name__)
 
-JUDGE = "judge"
 MIN_RETRY_SECONDS = 0.5
 
 FlowOf = Callable[[str, str, int], JudgeFlow]
 """Makes the flow of a team's judge, which judges so many tasks at once."""
-
-
-def judge_queue_name(team_id: str, judge: str) -> str:
-    """The queue of a team's judge."""
-    return queue_name(JUDGE, team_id, judge)
 
 
 class JudgeJobs:

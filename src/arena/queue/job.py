@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+JUDGE = "judge"
+"""The kind of job that judges a paid task."""
 URGENT = 10
 """The priority of short work: it goes before shards of runs."""
 
@@ -41,6 +43,11 @@ class Postponed(Exception):
     def __init__(self, seconds: float) -> None:
         super().__init__(f"again in {seconds:g} s")
         self.seconds = seconds
+
+
+def judge_queue_name(team_id: str, judge: str) -> str:
+    """The queue of the tasks that a team's judge has to judge."""
+    return queue_name(JUDGE, team_id, judge)
 
 
 def queue_name(kind: str, *parts: str) -> str:

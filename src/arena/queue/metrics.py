@@ -60,8 +60,8 @@ def _info(overview: QueueOverview, version: str) -> str:
 
 def _queues(overview: QueueOverview) -> list[str]:
     figures = {
-        "depth": "Shards or chores that no worker has taken yet.",
-        "in_work": "Shards or chores that a worker has taken.",
+        "depth": "Shards, tasks or chores that nobody has taken yet.",
+        "in_work": "Shards, tasks or chores that somebody works on.",
         "lag_seconds": "How long the first of them has waited.",
     }
     return [

@@ -4,7 +4,7 @@ Values and simple rules; `records/reader.py` reads them from Arena's own tables.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
@@ -85,7 +85,7 @@ class Worker(WorkerProcess):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueState:
-    """The work of one queue: shards of runs, or chores."""
+    """The work of one queue: shards of runs, paid tasks to be judged, or chores."""
 
     queue: Annotated[str, Field(examples=["shards.gpu"])]
     depth: int
@@ -140,7 +140,7 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoreState:
-    """Work of one kind that was requested: judging, recalculation, audits."""
+    """Work of one kind that was requested: verdicts of reviews, recalculation, audits."""
 
     kind: str
     waiting: int
@@ -201,6 +201,16 @@ class ShardGroup:
     """Since the first was queued, or taken."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeQueue:
+    """The submitted tasks whose turn it is to be judged by one judge."""
+
+    queue: str
+    depth: int
+    in_work: int
+    lag_seconds: float
+
+
 def state_of(*, silent_seconds: float, is_stopping: bool, busy: int) -> WorkerState:
     """What a worker does, by its last heartbeat."""
     if silent_seconds >= SILENT_SECONDS:
@@ -218,7 +228,10 @@ def results_per_second(recent: int, *, oldest_seconds: float, running_seconds: f
 
 
 def queue_states(
-    shards: Sequence[ShardGroup], chores: Sequence[ChoreState], workers: Sequence[Worker]
+    shards: Sequence[ShardGroup],
+    judging: Sequence[JudgeQueue],
+    chores: Sequence[ChoreState],
+    workers: Sequence[Worker],
 ) -> list[QueueState]:
     """Every queue with work, and those that all workers may serve, by name."""
     live = [worker for worker in workers if worker.takes_work]
@@ -226,6 +239,7 @@ def queue_states(
     general = {name for one in live for name in one.queues if "." not in name}
     names = {one.queue for one in shards} | general
     found = [_queue_state(name, shards, live) for name in names - {CHORES}]
+    found += [QueueState(**asdict(one), workers=_servers(one.queue, live)) for one in judging]
     if chores or CHORES in general:
         found.append(
             QueueState(

@@ -91,6 +91,40 @@ async def test_the_tasks_of_a_killed_worker_are_judged_by_another(
     assert sorted(model.asked(f"{word}.") for word in words) == [1, 1, 2, 2, 2, 2]
 
 
+async def test_what_waits_for_a_judge_and_is_being_judged_is_shown_with_who_judges(
+    settings: Settings, house: Arena, desk: Desk, model: Model
+):
+    before = await house.queue_reader.version()
+    await submit(desk, "for eve", judge="eve")
+    assert await house.queue_reader.version() != before
+    with model.held():
+        async with working(settings, "w1", "jim", at_once=2):
+            await submit(desk, "first")
+            await submit(desk, "second")
+            await until(lambda: _asked(model, 2))
+            await submit(desk, "third")
+            found = {one.queue: one for one in (await house.queue_reader.overview()).queues}
+            model.is_open.set()
+            await until(lambda: _is_empty(house))
+    assert found.keys() == {"chores", f"judge.{TEAM}.eve", f"judge.{TEAM}.jim"}
+    jim, eve = found[f"judge.{TEAM}.jim"], found[f"judge.{TEAM}.eve"]
+    assert (jim.depth, jim.in_work, jim.workers) == (1, 2, ["w1"])
+    assert (eve.depth, eve.in_work, eve.workers) == (1, 0, [])
+
+
+async def test_a_task_whose_judge_missed_its_window_is_shown_at_the_fallback_judge(
+    house: Arena, desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    windows = {"judge_window_seconds": 3600, "fallback_window_seconds": 7200}
+    now = clock.now
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: now() - timedelta(seconds=5400))
+        await submit(desk, "work", judge="gone", fallback_judge="jim", **windows)
+    (queue,) = (await house.queue_reader.overview()).queues
+    assert (queue.queue, queue.depth, queue.workers) == (f"judge.{TEAM}.jim", 1, [])
+    assert queue.lag_seconds >= 5400
+
+
 async def test_a_lost_queue_loses_no_task(
     settings: Settings, house: Arena, desk: Desk, model: Model
 ):

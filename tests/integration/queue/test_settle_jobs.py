@@ -75,6 +75,24 @@ async def test_without_a_worker_the_verdict_is_made_here(house: Arena, desk: Des
     assert (ended.status, model.asked()) == (ReviewStatus.DONE, 1)
 
 
+async def test_answered_reviews_without_a_verdict_are_shown(house: Arena, desk: Desk, model: Model):
+    before = await house.queue_reader.version()
+    review = await answered(house, desk)
+    overview = await house.queue_reader.overview()
+    (chore,) = overview.chores
+    assert (chore.kind, chore.waiting, chore.in_work) == ("settle_review", 1, 0)
+    # The task is judged by its review, not by a judge.
+    assert [(one.queue, one.depth) for one in overview.queues] == [("chores", 1)]
+    assert await house.queue_reader.version() != before
+    with model.held():
+        settling = asyncio.create_task(house.reviews.settle(review))
+        await until(lambda: _asked(model, 1))
+        (chore,) = (await house.queue_reader.overview()).chores
+        assert (chore.waiting, chore.in_work) == (0, 1)
+    await settling
+    assert (await house.queue_reader.overview()).chores == []
+
+
 async def test_two_workers_with_the_same_job_ask_the_model_once(
     settings: Settings, house: Arena, desk: Desk, model: Model
 ):

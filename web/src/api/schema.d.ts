@@ -2786,7 +2786,7 @@ export interface components {
         };
         /**
          * ChoreState
-         * @description Work of one kind that was requested: judging, recalculation, audits.
+         * @description Work of one kind that was requested: verdicts of reviews, recalculation, audits.
          */
         ChoreState: {
             /** Kind */
@@ -4422,7 +4422,7 @@ export interface components {
         };
         /**
          * QueueState
-         * @description The work of one queue: shards of runs, or chores.
+         * @description The work of one queue: shards of runs, paid tasks to be judged, or chores.
          */
         QueueState: {
             /**

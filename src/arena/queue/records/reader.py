@@ -6,14 +6,29 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, case, extract, func, literal, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    exists,
+    extract,
+    func,
+    literal,
+    select,
+    true,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.queue.job import judge_queue_name
 from arena.queue.overview import (
     NEWEST_RESULTS,
     SILENT_SECONDS,
     WINDOW_SECONDS,
     ChoreState,
+    JudgeQueue,
     QueuedRun,
     QueueOverview,
     QueueTotals,
@@ -26,7 +41,9 @@ from arena.queue.overview import (
 from arena.queue.stuck import Pause, RunFacts, stuck
 from arena.store.database import Database, shielded, value_from
 from arena.store.tables import queue as tables
+from arena.store.tables.market import MarketTasks
 from arena.store.tables.queue import Chores, LimitPlaces, RunShards, Workers
+from arena.store.tables.reviews import ReviewAnswers, Reviews
 from arena.store.tables.runs import Results, Runs
 
 LAG_STEP_SECONDS = 5
@@ -51,13 +68,14 @@ class QueueReader:
             runs, facts = await _runs(connection, now)
             shards = await _shards(connection, now)
             pauses = await _pauses(connection, now)
-            chores = await _chores(connection, now)
+            judging = await _judging(connection, now)
+            chores = [*await _chores(connection, now), *await _settling(connection, now)]
             totals = await _totals(connection, workers)
         mine = [run for run in runs if team_id in (None, run.team_id)]
         return QueueOverview(
             dispatch="queued",
             workers=workers,
-            queues=queue_states(shards, chores, workers),
+            queues=queue_states(shards, judging, chores, workers),
             runs=mine,
             stuck=stuck(mine, facts, shards, workers, pauses),
             chores=chores,
@@ -76,7 +94,10 @@ class QueueReader:
             paused = select(func.count()).where(LimitPlaces.paused_until > now)
             pauses = (await connection.execute(paused)).one()
             chores = (await connection.execute(_chores_version())).one()
-        return (*workers, *shards, *runs, *pauses, *chores)
+            judging, settling = await _judging(connection, now), await _settling(connection, now)
+        queues = sorted((one.queue, one.depth, one.in_work) for one in judging)
+        reviews = [(one.waiting, one.in_work) for one in settling]
+        return (*workers, *shards, *runs, *pauses, *chores, *queues, *reviews)
 
 
 def _seconds(now: datetime, then: Any) -> Any:
@@ -230,6 +251,74 @@ async def _chores(connection: AsyncConnection, now: datetime) -> list[ChoreState
         value_from(ChoreState, row, lag_seconds=round(float(row.lag_seconds), 1))
         for row in await connection.execute(query)
     ]
+
+
+async def _judging(connection: AsyncConnection, now: datetime) -> list[JudgeQueue]:
+    """The tasks that a judge should judge now; not those that people judge by a review."""
+    own = MarketTasks.submitted_at + _interval(MarketTasks.judge_window_seconds)
+    fallback = own + _interval(MarketTasks.fallback_window_seconds)
+    judge = case((own > now, MarketTasks.judge), (fallback > now, MarketTasks.fallback_judge))
+    is_claimed = MarketTasks.claimed_until > now
+    has_review = exists().where(
+        Reviews.team_id == MarketTasks.team_id,
+        Reviews.subject_kind == "task",
+        Reviews.subject_id == cast(MarketTasks.id, String),
+    )
+    query = (
+        select(
+            MarketTasks.team_id,
+            judge.label("judge"),
+            _counted(is_claimed.is_not(True), "depth"),
+            _counted(is_claimed, "in_work"),
+            _seconds(
+                now, func.min(case((is_claimed.is_not(True), MarketTasks.submitted_at)))
+            ).label("lag_seconds"),
+        )
+        .where(MarketTasks.state == "submitted", judge.is_not(None), ~has_review)
+        .group_by(MarketTasks.team_id, judge)
+    )
+    return [
+        JudgeQueue(
+            queue=judge_queue_name(row.team_id, row.judge),
+            depth=row.depth,
+            in_work=row.in_work,
+            lag_seconds=round(float(row.lag_seconds), 1),
+        )
+        for row in await connection.execute(query)
+    ]
+
+
+async def _settling(connection: AsyncConnection, now: datetime) -> list[ChoreState]:
+    """The reviews that people have answered, and that have no verdict yet."""
+    is_claimed = Reviews.claimed_until > now
+    answered = (
+        select(func.max(ReviewAnswers.created_at))
+        .where(ReviewAnswers.review_id == Reviews.id, ReviewAnswers.is_standing)
+        .correlate(Reviews.__table__)
+        .scalar_subquery()
+    )
+    query = select(
+        _counted(is_claimed.is_not(True), "waiting"),
+        _counted(is_claimed, "in_work"),
+        _seconds(now, func.min(case((is_claimed.is_not(True), answered)))).label("lag_seconds"),
+    ).where(Reviews.status == "answered")
+    row = (await connection.execute(query)).one()
+    if not row.waiting and not row.in_work:
+        return []
+    lag = round(float(row.lag_seconds), 1)
+    return [
+        ChoreState(
+            kind="settle_review",
+            waiting=row.waiting,
+            in_work=row.in_work,
+            failed=0,
+            lag_seconds=lag,
+        )
+    ]
+
+
+def _interval(seconds: Any) -> Any:
+    return func.make_interval(0, 0, 0, 0, 0, 0, seconds)
 
 
 async def _totals(connection: AsyncConnection, workers: Sequence[Worker]) -> QueueTotals:

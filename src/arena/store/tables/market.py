@@ -15,6 +15,7 @@ from sqlalchemy import (
     Integer,
     String,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import Mapped
 
@@ -69,6 +70,13 @@ class MarketTasks(Table):
     __tablename__ = "market_tasks"
     __table_args__ = (
         Index("ix_market_tasks_state", "team_id", "state", "id"),
+        Index(
+            "ix_market_tasks_submitted",
+            "team_id",
+            "judge",
+            sqlite_where=text("state = 'submitted'"),
+            postgresql_where=text("state = 'submitted'"),
+        ),
         Index("ix_market_tasks_poster", "team_id", "poster", "id"),
         Index("ix_market_tasks_agent", "team_id", "agent", "id"),
         Index("ix_market_tasks_exit", "team_id", "exit_at"),

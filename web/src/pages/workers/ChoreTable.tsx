@@ -5,7 +5,7 @@ import { Untrusted } from "../../ui/Untrusted";
 import { Cell, Head, WideTable } from "../../ui/WideTable";
 import { Section } from "./Section";
 
-/** Other work on request: judging, recalculation, audits. */
+/** Other work on request: verdicts of reviews, recalculation, audits. */
 export function ChoreTable({ chores }: { chores: Schemas["ChoreState"][] }) {
   return (
     <Section title="Chores">

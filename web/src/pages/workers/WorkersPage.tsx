@@ -53,9 +53,9 @@ function Overview({ found }: { found: Schemas["QueueOverview"] }) {
       <Facts
         facts={[
           { label: "Live workers", value: count(live.length) },
-          { label: "Queue depth", value: count(depth), note: "shards that wait" },
+          { label: "Queue depth", value: count(depth), note: "shards, tasks and chores that wait" },
           { label: "Lag", value: depth ? seconds(lag) : "–", note: "the longest wait" },
-          { label: "Shards in work", value: count(inWork) },
+          { label: "In work", value: count(inWork) },
           {
             label: "Results per second",
             value: score(found.results_per_second),
