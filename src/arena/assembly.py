@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from arena.errors import InfrastructureError
@@ -62,6 +63,7 @@ async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
             prepare_workers(add_languages, settings.languages)
         arena = Arena(settings, closing)
         if settings.is_queued:
+            check_queue_installed()
             from arena.models.turns import local_turns, share_turns
 
             # The turns at models, in this event loop, hold across all machines.
@@ -70,6 +72,17 @@ async def open_arena(settings: Settings) -> AsyncGenerator["Arena"]:
         if settings.weights:
             await arena.scores.open()
         yield arena
+
+
+def check_queue_installed() -> None:
+    """Raise an error that says what to install, if the packages of the queue are missing."""
+    missing = [name for name in ("procrastinate", "psycopg") if find_spec(name) is None]
+    if missing:
+        raise InfrastructureError(
+            f"ARENA_DISPATCH=queued needs {' and '.join(missing)}; install it with: "
+            'pip install "agent-arena[distributed]"',
+            retryable=False,
+        )
 
 
 def _close_workers() -> None:
@@ -177,14 +190,7 @@ class Arena(GroundRooms):
     @cached_property
     def queue(self) -> "JobQueue":
         """The queue that workers take their work from; only if runs are queued."""
-        try:
-            from arena.queue.queue import JobQueue
-        except ModuleNotFoundError as error:
-            raise InfrastructureError(
-                f"ARENA_DISPATCH=queued: {error}; install it with: "
-                'pip install "agent-arena[distributed]"',
-                retryable=False,
-            ) from error
+        from arena.queue.queue import JobQueue
 
         return JobQueue(self.settings.database, listens=self.settings.queue_listen)
 

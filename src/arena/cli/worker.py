@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import ValidationError
 
-from arena.assembly import open_arena
+from arena.assembly import check_queue_installed, open_arena
 from arena.cli import output
 from arena.cli.connection import settings_of, wait_for
 from arena.cli.options import commands
@@ -57,7 +57,8 @@ def worker(
     """
     settings = _settings(settings_of(context), label or ())
     _set_up_logs(settings)
-    from arena.worker import WorkerOptions  # needs what the extra installs
+    check_queue_installed()
+    from arena.worker import WorkerOptions  # imports the queue
 
     options = WorkerOptions(
         name=name,
