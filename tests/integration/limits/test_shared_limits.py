@@ -18,7 +18,7 @@ from arena.agents.agent import AgentDefinition
 from arena.agents.spec import CommandSpec
 from arena.assembly import open_arena
 from arena.evaluation.judge.budget import CallBudget, JudgeBudgetSpent
-from arena.limits.records.places import locked
+from arena.limits.records.places import add_places, locked
 from arena.limits.shared_limits import SharedLimits
 from arena.limits.shared_turns import SharedTurns
 from arena.models.turns import Turns, turns_at
@@ -158,6 +158,18 @@ async def test_teams_get_equal_parts_as_calls_end(processes: Processes):
         assert first.running == 2
     for one in (first, *second):
         await one.end_all()
+
+
+async def test_a_place_that_appears_after_the_lock_is_not_taken_for_locked(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+):
+    _, database = processes.start()
+    await add_places(database, ["agent:parrot"])
+    # The statement that locks began before another process added the place, and finds no row.
+    missed = "SELECT place, :ms FROM arena_limit_places WHERE place = ANY(:places) AND false"
+    monkeypatch.setattr("arena.limits.records.places._LOCK", text(missed))
+    async with database.writing() as connection:
+        assert await locked(connection, ["agent:parrot"]) == {}
 
 
 @pytest.mark.parametrize("listens", [True, False])

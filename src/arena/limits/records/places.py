@@ -48,8 +48,10 @@ async def add_places(database: Database, places: Sequence[str]) -> None:
 
 async def locked(connection: AsyncConnection, places: Sequence[str]) -> dict[str, Place]:
     """Lock the places that are known; nobody else changes them until the transaction ends."""
-    await connection.execute(_LOCK, {"places": places, "ms": str(STALLED_MS)})
-    return await read(connection, places)
+    found = await connection.execute(_LOCK, {"places": places, "ms": str(STALLED_MS)})
+    # Only these: one that was added meanwhile can be read, and is not locked.
+    names = [row.place for row in found]
+    return await read(connection, names) if names else {}
 
 
 async def read(connection: AsyncConnection, places: Sequence[str]) -> dict[str, Place]:

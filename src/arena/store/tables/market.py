@@ -15,7 +15,6 @@ from sqlalchemy import (
     Integer,
     String,
     UniqueConstraint,
-    text,
 )
 from sqlalchemy.orm import Mapped
 
@@ -70,13 +69,7 @@ class MarketTasks(Table):
     __tablename__ = "market_tasks"
     __table_args__ = (
         Index("ix_market_tasks_state", "team_id", "state", "id"),
-        Index(
-            "ix_market_tasks_submitted",
-            "team_id",
-            "judge",
-            sqlite_where=text("state = 'submitted'"),
-            postgresql_where=text("state = 'submitted'"),
-        ),
+        Index("ix_market_tasks_judge", "state", "team_id", "judge"),
         Index("ix_market_tasks_poster", "team_id", "poster", "id"),
         Index("ix_market_tasks_agent", "team_id", "agent", "id"),
         Index("ix_market_tasks_exit", "team_id", "exit_at"),

@@ -32,14 +32,7 @@ def upgrade() -> None:
     op.add_column("reviews", sa.Column("claim_token", sa.String(64), nullable=True))
     op.add_column("reviews", sa.Column("claimed_until", Time, nullable=True))
     # What waits for a judge is looked for every few seconds, in tables with many other tasks.
-    submitted = sa.text("state = 'submitted'")
-    op.create_index(
-        "ix_market_tasks_submitted",
-        "market_tasks",
-        ["team_id", "judge"],
-        sqlite_where=submitted,
-        postgresql_where=submitted,
-    )
+    op.create_index("ix_market_tasks_judge", "market_tasks", ["state", "team_id", "judge"])
     _create_work()
     _create_limits()
     op.create_table(
@@ -197,7 +190,7 @@ def downgrade() -> None:
         "agent_run_shards",
     ):
         op.drop_table(table)
-    op.drop_index("ix_market_tasks_submitted", "market_tasks")
+    op.drop_index("ix_market_tasks_judge", "market_tasks")
     for name in ("claimed_until", "claim_token"):
         op.drop_column("reviews", name)
     op.drop_column(RUN_TESTS, "needs_sandbox")
